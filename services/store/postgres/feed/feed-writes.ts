@@ -1,29 +1,25 @@
+import { CopyRows } from '../client/copy-rows.ts';
 import type { FeedItem, Transaction } from '../client/statements.ts';
 import type { Leaves } from '../log/leaves.ts';
+import { ADD_MERCHANTS } from '../log/log-names.ts';
 import { idBytes } from '../log/packed-id.ts';
+
+const COLUMNS = 9;
 
 /** Returns a function that writes what a transaction reports. The leaves of its times are there. */
 export function feedWriter(leaves: Leaves): (tx: Transaction) => Promise<void> {
   return async (tx) => {
     const last = await takeNumbers(tx, tx.feed);
-    const bySuffix = new Map<string, ReturnType<typeof toRow>[]>();
+    const bySuffix = new Map<string, CopyRows>();
     for (const item of tx.feed) {
-      const row = toRow(item, last);
-      const { suffix } = leaves.of(row.created_at);
-      const rows = bySuffix.get(suffix) ?? [];
-      rows.push(row);
+      const { suffix } = leaves.of(item.at);
+      const rows = bySuffix.get(suffix) ?? new CopyRows(COLUMNS);
       bySuffix.set(suffix, rows);
+      addRow(rows, item, last);
     }
-    for (const [suffix, rows] of bySuffix)
-      await tx.change(insertInto(`feed_${suffix}`), [JSON.stringify(rows)]);
+    for (const [suffix, rows] of bySuffix) await tx.copy(`feed_${suffix}`, rows);
   };
 }
-
-const insertInto = (table: string) => `INSERT INTO ${table}
-  (merchant, seq, created_at, kind, detail, event_id, delivery_id, ref, ref_at)
-  SELECT merchant, seq, created_at, kind, detail, decode(event_id, 'hex'), decode(delivery_id, 'hex'), ref, ref_at
-  FROM json_to_recordset($1::json) AS u (merchant int, seq bigint, created_at bigint, kind smallint, detail smallint,
-  event_id text, delivery_id text, ref bigint, ref_at bigint)`;
 
 interface Numbered {
   readonly seq: number;
@@ -39,10 +35,20 @@ async function takeNumbers(
   const counts = new Map<string, number>();
   for (const { merchantId } of items) counts.set(merchantId, (counts.get(merchantId) ?? 0) + 1);
   const merchants = [...counts.keys()].sort();
-  await tx.change('INSERT INTO log_merchant (merchant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [
-    merchants,
-  ]);
-  const rows = await tx.rows<{ readonly merchant_id: string; readonly seq: number; readonly before: number }>(
+  const found = await countOn(tx, merchants, counts);
+  const numbered = new Map(found.map((row) => [row.merchant_id, { seq: row.seq, at: row.before }]));
+  const unknown = merchants.filter((merchantId) => !numbered.has(merchantId));
+  if (unknown.length > 0) {
+    await tx.change(ADD_MERCHANTS, [unknown]);
+    for (const row of await countOn(tx, unknown, counts))
+      numbered.set(row.merchant_id, { seq: row.seq, at: row.before });
+  }
+  return numbered;
+}
+
+/** Adds what each merchant's feed gets to its counter, and returns where it was. Merchants without a number are left out. */
+function countOn(tx: Transaction, merchants: readonly string[], counts: ReadonlyMap<string, number>) {
+  return tx.rows<{ readonly merchant_id: string; readonly seq: number; readonly before: number }>(
     `WITH locked AS (
        SELECT m.seq, m.feed_to, u.count FROM log_merchant m
        JOIN unnest($1::text[], $2::bigint[]) AS u (merchant_id, count) USING (merchant_id)
@@ -52,25 +58,25 @@ async function takeNumbers(
      RETURNING merchant_id, log_merchant.seq, locked.feed_to AS before`,
     [merchants, merchants.map((merchantId) => counts.get(merchantId))],
   );
-  return new Map(rows.map(({ merchant_id, seq, before }) => [merchant_id, { seq, at: before }]));
 }
 
-function toRow(
+function addRow(
+  rows: CopyRows,
   { merchantId, eventId, deliveryId, ref, refAt, detail, kind, at }: FeedItem,
   last: ReadonlyMap<string, Numbered>,
-) {
+): void {
   const merchant = last.get(merchantId);
   if (!merchant) throw new Error(`the merchant ${merchantId} has no number in the log`);
   merchant.at += 1;
-  return {
-    merchant: merchant.seq,
-    seq: merchant.at,
-    created_at: Math.floor(at),
-    kind,
-    detail: detail ?? null,
-    event_id: eventId === undefined ? null : idBytes(eventId).toString('hex'),
-    delivery_id: deliveryId === undefined ? null : idBytes(deliveryId).toString('hex'),
-    ref: ref ?? null,
-    ref_at: refAt ?? null,
-  };
+  rows
+    .row()
+    .int(merchant.seq)
+    .bigint(merchant.at)
+    .bigint(Math.floor(at))
+    .smallint(kind)
+    .smallint(detail ?? null)
+    .bytea(eventId === undefined ? null : idBytes(eventId))
+    .bytea(deliveryId === undefined ? null : idBytes(deliveryId))
+    .bigint(ref ?? null)
+    .bigint(refAt ?? null);
 }

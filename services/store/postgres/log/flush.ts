@@ -5,6 +5,7 @@ import type { Transaction } from '../client/statements.ts';
 import type { Batch } from './batch.ts';
 import type { EventState } from './batch-events.ts';
 import type { NewBody } from './bodies.ts';
+import { updateDeliveries } from './delivery-updates.ts';
 import type { Leaves } from './leaves.ts';
 import { writeMissed } from './missed-writes.ts';
 import { idBytes } from './packed-id.ts';
@@ -180,45 +181,6 @@ async function updateEvents(tx: Transaction, states: readonly EventState[]): Pro
       [row.seq, createdAt, row.entityKind, row.simulated, JSON.stringify(row.trace)],
     );
   }
-}
-
-const updateOf = (table: string) => `UPDATE ${table} d SET status = u.status, cancel_reason = u.cancel_reason,
-  attempts_made = u.attempts_made, next_attempt_at = u.next_attempt_at, last_attempt_at = u.last_attempt_at,
-  last_response_status = u.last_response_status, last_failure_code = u.last_failure_code, parked = u.parked
-  FROM json_to_recordset($1::json) AS u (id text, created_at bigint, status smallint, cancel_reason smallint,
-  attempts_made smallint, next_attempt_at float8, last_attempt_at float8, last_response_status smallint,
-  last_failure_code smallint, parked smallint)
-  WHERE d.delivery_id = decode(u.id, 'hex') AND d.created_at = u.created_at`;
-
-async function updateDeliveries(
-  tx: Transaction,
-  leaves: Leaves,
-  deliveries: readonly Delivery[],
-): Promise<void> {
-  const bySuffix = new Map<string, Delivery[]>();
-  for (const delivery of deliveries) {
-    const { suffix } = leaves.of(delivery.createdAt);
-    const ofLeaf = bySuffix.get(suffix) ?? [];
-    ofLeaf.push(delivery);
-    bySuffix.set(suffix, ofLeaf);
-  }
-  for (const [suffix, ofLeaf] of bySuffix)
-    await tx.change(updateOf(`delivery_${suffix}`), [JSON.stringify(ofLeaf.map(toUpdate))]);
-}
-
-function toUpdate(d: Delivery) {
-  return {
-    id: idBytes(d.deliveryId).toString('hex'),
-    created_at: d.createdAt,
-    status: d.status,
-    cancel_reason: d.cancelReason,
-    attempts_made: d.attemptsMade,
-    next_attempt_at: d.nextAttemptAt,
-    last_attempt_at: d.lastAttemptAt,
-    last_response_status: d.lastResponseStatus,
-    last_failure_code: d.lastFailureCode,
-    parked: d.parked,
-  };
 }
 
 async function insertBodies(tx: Transaction, bodies: readonly NewBody[]): Promise<void> {

@@ -17,13 +17,17 @@ export async function writeHealth(
   policy: HealthPolicy,
 ): Promise<boolean> {
   if (observed.length === 0) return false;
-  const rows = await lockedRows(tx, [...new Set(observed.map(({ endpointId }) => endpointId))]);
-  let hasSwitchedOff = false;
-  for (const row of rows) {
-    const seen = observed.filter(({ endpointId }) => endpointId === row.uuid);
-    if (await foldOne(tx, row, seen, policy)) hasSwitchedOff = true;
+  const byEndpoint = new Map<string, Observed[]>();
+  for (const each of observed) {
+    const ofEndpoint = byEndpoint.get(each.endpointId);
+    if (ofEndpoint) ofEndpoint.push(each);
+    else byEndpoint.set(each.endpointId, [each]);
   }
-  return hasSwitchedOff;
+  const rows = await lockedRows(tx, [...byEndpoint.keys()]);
+  const folded = rows.map((row) => fold(row, byEndpoint.get(row.uuid) ?? [], policy));
+  await write(tx, folded);
+  for (const { row, off } of folded) if (off) await switchOff(tx, row, off);
+  return folded.some(({ off }) => off !== null);
 }
 
 /**
@@ -45,19 +49,22 @@ async function lockedRows(tx: Transaction, uuids: readonly string[]): Promise<re
   return tx.rows<HealthRow>(`${SELECT_ENDPOINT} AND e.uuid = ANY($1::text[]) ORDER BY e.seq`, [uuids]);
 }
 
-async function foldOne(
-  tx: Transaction,
-  row: HealthRow,
-  observed: readonly Observed[],
-  policy: HealthPolicy,
-): Promise<boolean> {
+interface SwitchedOff {
+  readonly at: number;
+  readonly reason: 'gone' | 'consecutive_failures';
+  readonly count: number;
+}
+
+interface Folded {
+  readonly row: HealthRow;
+  readonly health: Health;
+  readonly off: SwitchedOff | null;
+}
+
+function fold(row: HealthRow, observed: readonly Observed[], policy: HealthPolicy): Folded {
   let health = toHealth(row);
   let { version, status } = row;
-  let off: {
-    readonly at: number;
-    readonly reason: 'gone' | 'consecutive_failures';
-    readonly count: number;
-  } | null = null;
+  let off: SwitchedOff | null = null;
   for (const each of observed) {
     // An older version does not count for the present one.
     if (each.version < version) continue;
@@ -69,25 +76,28 @@ async function foldOne(
     version += 1;
     status = 'auto_disabled';
   }
-  await writeOne(tx, row, health);
-  if (off) await switchOff(tx, row, off);
-  return off !== null;
+  return { row, health, off };
 }
 
-async function writeOne(tx: Transaction, row: HealthRow, health: Health): Promise<void> {
-  const { failureCount, exhaustedCount, lastSuccessAt, lastFailureAt, lastFailure } = health;
+/** Writes the health of all in one statement. */
+async function write(tx: Transaction, folded: readonly Folded[]): Promise<void> {
+  const column = (of: (each: Folded) => unknown) => folded.map(of);
   await tx.change(
-    `UPDATE endpoint_health SET generation = $2, failure_count = $3, exhausted_count = $4, last_success_at = $5,
-     last_failure_at = $6, last_failure_code = $7, last_failure_status = $8 WHERE endpoint = $1`,
+    `UPDATE endpoint_health h SET generation = u.generation, failure_count = u.failure_count,
+     exhausted_count = u.exhausted_count, last_success_at = u.last_success_at, last_failure_at = u.last_failure_at,
+     last_failure_code = u.last_failure_code, last_failure_status = u.last_failure_status
+     FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[], $5::float8[], $6::float8[], $7::text[], $8::int[])
+     AS u (endpoint, generation, failure_count, exhausted_count, last_success_at, last_failure_at, last_failure_code,
+     last_failure_status) WHERE h.endpoint = u.endpoint`,
     [
-      row.seq,
-      row.health_generation,
-      failureCount,
-      exhaustedCount,
-      lastSuccessAt,
-      lastFailureAt,
-      lastFailure?.code ?? null,
-      lastFailure?.responseStatus ?? null,
+      column(({ row }) => row.seq),
+      column(({ row }) => row.health_generation),
+      column(({ health }) => health.failureCount),
+      column(({ health }) => health.exhaustedCount),
+      column(({ health }) => health.lastSuccessAt),
+      column(({ health }) => health.lastFailureAt),
+      column(({ health }) => health.lastFailure?.code ?? null),
+      column(({ health }) => health.lastFailure?.responseStatus ?? null),
     ],
   );
 }
@@ -95,7 +105,7 @@ async function writeOne(tx: Transaction, row: HealthRow, health: Health): Promis
 async function switchOff(
   tx: Transaction,
   row: HealthRow,
-  { at, reason, count }: { readonly at: number; readonly reason: string; readonly count: number },
+  { at, reason, count }: SwitchedOff,
 ): Promise<void> {
   const { seq, uuid, merchant_id: merchantId, version } = row;
   // Compare and set: any other change of the endpoint has raised its version.

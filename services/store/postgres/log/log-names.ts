@@ -6,6 +6,16 @@ import { requireReconciled } from '../management/outbox-writes.ts';
 /** Names kept in memory; then all are looked up again. */
 const NAMES_MAX = 100_000;
 
+/**
+ * Numbers merchants that have none ($1). A row that exists must not reach the insert: it would take a number of the
+ * sequence every time, until there are none left.
+ */
+export const ADD_MERCHANTS = `INSERT INTO log_merchant (merchant_id) SELECT id FROM unnest($1::text[]) AS id
+  WHERE NOT EXISTS (SELECT 1 FROM log_merchant WHERE merchant_id = id) ON CONFLICT DO NOTHING`;
+const ADD_ENDPOINTS = `INSERT INTO log_endpoint (endpoint_id, merchant)
+  SELECT id, of FROM unnest($1::text[], $2::int[]) AS u (id, of)
+  WHERE NOT EXISTS (SELECT 1 FROM log_endpoint WHERE endpoint_id = id) ON CONFLICT DO NOTHING`;
+
 interface EndpointName {
   readonly seq: number;
   readonly merchant: number;
@@ -37,20 +47,16 @@ export class LogNames {
       await rows('SET LOCAL synchronous_commit = on');
       // Before, the number of a lost name would be given again.
       await requireReconciled(tx);
-      await change(
-        'INSERT INTO log_merchant (merchant_id) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING',
-        [newMerchants],
-      );
+      await change(ADD_MERCHANTS, [newMerchants]);
       const ofMerchants = await rows<{ id: string; seq: number }>(
         'SELECT merchant_id AS id, seq FROM log_merchant WHERE merchant_id = ANY($1::text[])',
         [newMerchants],
       );
       const seqs = new Map([...this.#merchants, ...ofMerchants.map(({ id, seq }) => [id, seq] as const)]);
-      await change(
-        `INSERT INTO log_endpoint (endpoint_id, merchant) SELECT * FROM unnest($1::text[], $2::int[])
-         ON CONFLICT DO NOTHING`,
-        [newEndpoints, newEndpoints.map((id) => seqs.get(endpoints.get(id) ?? ''))],
-      );
+      await change(ADD_ENDPOINTS, [
+        newEndpoints,
+        newEndpoints.map((id) => seqs.get(endpoints.get(id) ?? '')),
+      ]);
       const ofEndpoints = await rows<EndpointName & { id: string }>(
         'SELECT endpoint_id AS id, seq, merchant FROM log_endpoint WHERE endpoint_id = ANY($1::text[])',
         [newEndpoints],
