@@ -14,20 +14,26 @@ for (let digit = 0; digit < 16; digit += 1) DIGIT[digit.toString(16).charCodeAt(
 export function packId(id: string): Buffer | string {
   if (id.length !== UUID_LENGTH) return id;
   const bytes = Buffer.allocUnsafe(UUID_BYTES);
-  let at = 0;
+  return packUuidInto(id, bytes, 0) ? bytes : id;
+}
+
+/** Writes a UUID in lower case as 16 bytes from `at` on. Returns false when the id is anything else. */
+export function packUuidInto(id: string, bytes: Uint8Array, at: number): boolean {
+  if (id.length !== UUID_LENGTH) return false;
+  let to = at;
   for (let index = 0; index < UUID_LENGTH; index += 1) {
     if (index < 24 && DASHES & (1 << index)) {
-      if (id.charCodeAt(index) !== DASH) return id;
+      if (id.charCodeAt(index) !== DASH) return false;
       continue;
     }
     const high = DIGIT[id.charCodeAt(index)] ?? -1;
     index += 1;
     const low = DIGIT[id.charCodeAt(index)] ?? -1;
-    if (high < 0 || low < 0) return id;
-    bytes[at] = (high << 4) | low;
-    at += 1;
+    if (high < 0 || low < 0) return false;
+    bytes[to] = (high << 4) | low;
+    to += 1;
   }
-  return bytes;
+  return true;
 }
 
 /** Restores an id exactly as it was packed. */

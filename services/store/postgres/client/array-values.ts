@@ -1,9 +1,9 @@
 import { types } from 'pg';
 import { BinaryValues } from './binary-values.ts';
 
-const { BYTEA, FLOAT8, INT2, INT4, INT8, TEXT } = types.builtins;
+const { BYTEA, FLOAT8, INT2, INT8 } = types.builtins;
 /** Types of elements. */
-const OIDS = { bytea: BYTEA, float8: FLOAT8, smallint: INT2, int: INT4, bigint: INT8, text: TEXT } as const;
+const OIDS = { id: BYTEA, float8: FLOAT8, smallint: INT2, bigint: INT8 } as const;
 /** One dimension, "may have nulls", the elements' type, their number, the index of the first. */
 const HEADER_BYTES = 20;
 const FIRST_INDEX = 1;
@@ -23,9 +23,10 @@ export class ArrayValues<Type extends keyof typeof OIDS> extends BinaryValues {
     this.length = HEADER_BYTES;
   }
 
-  add(value: Parameters<BinaryValues[Type]>[0]): void {
+  add(value: Parameters<BinaryValues[Type]>[0]): this {
     (this[this.#type] as (value: unknown) => void)(value);
     this.#count += 1;
+    return this;
   }
 
   /** Returns the parameter. */
@@ -36,4 +37,14 @@ export class ArrayValues<Type extends keyof typeof OIDS> extends BinaryValues {
     );
     return this.bytes.subarray(0, this.length);
   }
+}
+
+/** Returns an array of these values as a parameter. */
+export function arrayOf<Type extends keyof typeof OIDS>(
+  type: Type,
+  values: Iterable<Parameters<BinaryValues[Type]>[0]>,
+): Buffer {
+  const array = new ArrayValues(type);
+  for (const value of values) array.add(value);
+  return array.end();
 }

@@ -1,3 +1,6 @@
+import { packUuidInto } from '../../../sqlite/ids.ts';
+import { idBytes, UUID_BYTES } from './packed-id.ts';
+
 const NULL = -1;
 const HIGH = 2 ** 32;
 
@@ -54,15 +57,28 @@ export class BinaryValues {
     return this;
   }
 
+  /** An id, as bytes (packed-id.ts). A UUID is written without a buffer of its own. */
+  id(value: string | null): this {
+    if (value === null) return this.#null();
+    this.reserve(4 + UUID_BYTES);
+    if (!packUuidInto(value, this.bytes, this.length + 4)) return this.bytea(idBytes(value));
+    this.length = this.bytes.writeInt32BE(UUID_BYTES, this.length) + UUID_BYTES;
+    return this;
+  }
+
+  /** The bytes of a text, for a column of bytes. */
+  utf8(value: string): this {
+    const length = Buffer.byteLength(value);
+    this.#begin(length);
+    this.bytes.write(value, this.length);
+    this.length += length;
+    return this;
+  }
+
   /** PostgreSQL has no U+0000 in a text: it is written as U+FFFD. */
   text(value: string | null): this {
     if (value === null) return this.#null();
-    const storable = value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
-    const length = Buffer.byteLength(storable);
-    this.#begin(length);
-    this.bytes.write(storable, this.length);
-    this.length += length;
-    return this;
+    return this.utf8(value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value);
   }
 
   /** Makes room for this many bytes more. */

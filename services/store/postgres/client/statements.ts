@@ -18,10 +18,10 @@ export interface FeedItem {
   readonly kind: number;
   readonly at: number;
   readonly detail?: number | null;
-  readonly eventId?: string;
-  readonly deliveryId?: string;
-  readonly ref?: number;
-  readonly refAt?: number;
+  readonly eventId?: string | undefined;
+  readonly deliveryId?: string | undefined;
+  readonly ref?: number | undefined;
+  readonly refAt?: number | undefined;
 }
 
 /** A kind of row that a transaction added and that a loop of this process waits for. */

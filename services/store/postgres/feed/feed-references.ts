@@ -9,10 +9,10 @@ import type {
 } from '../../log/feed-contents.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
+import { idOf } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import type { LogNames } from '../log/log-names.ts';
-import { idOf } from '../log/packed-id.ts';
 
 export type RowOfFeed = FeedRow & {
   readonly event_id: Buffer | null;

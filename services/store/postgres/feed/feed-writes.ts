@@ -2,7 +2,6 @@ import { CopyRows } from '../client/copy-rows.ts';
 import type { FeedItem, Transaction } from '../client/statements.ts';
 import type { Leaves } from '../log/leaves.ts';
 import { ADD_MERCHANTS } from '../log/log-names.ts';
-import { idBytes } from '../log/packed-id.ts';
 
 const COLUMNS = 9;
 
@@ -75,8 +74,8 @@ function addRow(
     .bigint(Math.floor(at))
     .smallint(kind)
     .smallint(detail ?? null)
-    .bytea(eventId === undefined ? null : idBytes(eventId))
-    .bytea(deliveryId === undefined ? null : idBytes(deliveryId))
+    .id(eventId ?? null)
+    .id(deliveryId ?? null)
     .bigint(ref ?? null)
     .bigint(refAt ?? null);
 }

@@ -1,8 +1,8 @@
 import type { JournalEntries } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { STATUS } from '../../log/codes.ts';
+import { idBytes, idOf } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import { idBytes, idOf } from './packed-id.ts';
 
 /** The interval of looks for all who wait: the recorder may be another process. */
 const LOOK_MS = 50;

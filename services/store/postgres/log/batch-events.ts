@@ -130,18 +130,18 @@ export class BatchEvents implements LogEvents {
   }
 
   ofDelivery(head: DeliveryHead, merchant: number, createdAt: number): number {
-    const known = this.#places.get(keyOf(head.eventId, merchant));
-    if (known !== undefined) return known;
-    return this.#add({
-      eventId: head.eventId,
-      merchant,
-      entityId: head.entityId,
-      type: EVENT_TYPE.of[head.type],
-      subType: head.subType,
-      occurredAt: head.occurredAt,
-      createdAt,
-      row: null,
-    });
+    const { eventId, entityId, subType, occurredAt } = head;
+    const type = EVENT_TYPE.of[head.type];
+    return this.ofStored({ eventId, merchant, entityId, type, subType, occurredAt, createdAt });
+  }
+
+  /** Returns the event of a delivery that was read. */
+  ofStored(event: Omit<EventState, 'row'>): number {
+    const { eventId, merchant, entityId, type, subType, occurredAt, createdAt } = event;
+    return (
+      this.#places.get(keyOf(eventId, merchant)) ??
+      this.#add({ eventId, merchant, entityId, type, subType, occurredAt, createdAt, row: null })
+    );
   }
 
   /** Leaves are kept or dropped whole: a delivery does not keep its event. */
@@ -177,10 +177,11 @@ export class BatchEvents implements LogEvents {
     bodies: Routed['bodies'],
     mayExist: boolean,
   ): void {
-    const common = { owner: seq, createdAt, mayExist };
-    this.newBodies.push({ ...common, kind: BODY_KIND.data, n: 0, bytes: Buffer.from(data) });
-    for (const { apiVersion, body } of bodies)
-      this.newBodies.push({ ...common, kind: BODY_KIND.event, n: API_VERSION.of[apiVersion], bytes: body });
+    this.newBodies.push({ owner: seq, createdAt, kind: BODY_KIND.data, n: 0, bytes: data, mayExist });
+    for (const { apiVersion, body: bytes } of bodies) {
+      const n = API_VERSION.of[apiVersion];
+      this.newBodies.push({ owner: seq, createdAt, kind: BODY_KIND.event, n, bytes, mayExist });
+    }
   }
 
   #newBody(seq: number, apiVersion: number): Buffer | undefined {

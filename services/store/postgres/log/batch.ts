@@ -3,13 +3,14 @@ import { TRIGGER } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
 import { JournalFold, observationOf } from '../../log/journal-fold.ts';
 import { FEED_KIND, type LogFeed, type NameNumbers, type Observed } from '../../log/log-rows.ts';
+import { idOf } from '../client/packed-id.ts';
 import type { FeedItem } from '../client/statements.ts';
 import { BatchAttempts, BatchDeliveries } from './batch-deliveries.ts';
 import { BatchEvents } from './batch-events.ts';
 import type { NewBody } from './bodies.ts';
 import { MissedChanges } from './missed-changes.ts';
 import type { Numbers } from './numbers.ts';
-import type { Preloaded } from './preload.ts';
+import type { Preloaded, StoredDeliveryRow } from './preload.ts';
 
 /** The rows of one transaction of the recorder, in memory: what was read, and what becomes of it. */
 export class Batch {
@@ -25,7 +26,7 @@ export class Batch {
   constructor(preloaded: Preloaded, names: NameNumbers, numbers: Numbers) {
     const { erasures, bodies } = preloaded;
     this.events = new BatchEvents({ numbers, erasures, missed: this.missed, bodies }, preloaded.events);
-    this.deliveries = new BatchDeliveries(numbers, this.#storedDeliveries(preloaded));
+    this.deliveries = new BatchDeliveries(numbers, this.#storedDeliveries(preloaded, names));
     this.attempts = new BatchAttempts(preloaded.attempts, this.deliveries);
     this.missed.keyOf = (delivery) => this.#eventOf(delivery);
     this.#fold = new JournalFold({
@@ -64,13 +65,22 @@ export class Batch {
     return [this.events, this.deliveries, this.attempts].flatMap(({ newBodies }) => newBodies);
   }
 
-  #storedDeliveries({ deliveries }: Preloaded): ReadonlyMap<string, Delivery> {
-    return new Map(
-      deliveries.map(({ head, ...stored }) => {
-        const event = this.events.ofDelivery(head, stored.merchant, stored.createdAt);
-        return [stored.deliveryId, { ...stored, event, isNew: false, isChanged: false }];
-      }),
-    );
+  #storedDeliveries({ deliveries }: Preloaded, names: NameNumbers): ReadonlyMap<string, Delivery> {
+    const stored = new Map<string, Delivery>();
+    for (const row of deliveries) {
+      const deliveryId = idOf(row.delivery_id);
+      const event = this.events.ofStored({
+        eventId: idOf(row.event_id),
+        entityId: idOf(row.entity_id),
+        merchant: row.merchant,
+        type: row.type,
+        subType: row.sub_type,
+        occurredAt: row.occurred_at,
+        createdAt: row.created_at,
+      });
+      stored.set(deliveryId, toDelivery(row, deliveryId, names.endpointId(row.endpoint), event));
+    }
+    return stored;
   }
 
   /**
@@ -88,23 +98,41 @@ export class Batch {
     kind: keyof typeof FEED_KIND,
     { ref, detail, at }: Parameters<LogFeed['add']>[2],
   ): void {
-    this.feed.push({
-      ...this.#reported(kind, ref),
-      ...{ merchantId, kind: FEED_KIND[kind], detail: detail ?? null, at },
-    });
-  }
-
-  /** Returns the ids of what an entry of the feed reports, and where it is. */
-  #reported(kind: keyof typeof FEED_KIND, ref: number): Partial<FeedItem> {
+    const item = { merchantId, kind: FEED_KIND[kind], detail: detail ?? null, at };
     if (kind === 'routed' || kind === 'line') {
-      const state = this.events.states[ref];
-      return state ? { eventId: state.eventId, refAt: state.createdAt } : {};
+      const event = this.events.states[ref];
+      this.feed.push({ ...item, eventId: event?.eventId, refAt: event?.createdAt });
+      return;
     }
-    const delivery = this.deliveries.withSeq(
-      kind === 'attempt' ? Math.floor(ref / ATTEMPTS_PER_DELIVERY) : ref,
-    );
-    if (!delivery) return {};
-    const { deliveryId, createdAt: refAt } = delivery;
-    return kind === 'attempt' ? { deliveryId, refAt, ref } : { deliveryId, refAt };
+    const isAttempt = kind === 'attempt';
+    const delivery = this.deliveries.withSeq(isAttempt ? Math.floor(ref / ATTEMPTS_PER_DELIVERY) : ref);
+    const { deliveryId, createdAt: refAt } = delivery ?? {};
+    this.feed.push({ ...item, deliveryId, refAt, ref: isAttempt ? ref : undefined });
   }
+}
+
+function toDelivery(row: StoredDeliveryRow, deliveryId: string, endpointId: string, event: number): Delivery {
+  return {
+    seq: row.seq,
+    deliveryId,
+    endpointId,
+    endpoint: row.endpoint,
+    event,
+    type: row.type,
+    apiVersion: row.api_version,
+    trigger: row.trigger,
+    attemptsMax: row.attempts_max,
+    isRemoved: row.removed,
+    createdAt: row.created_at,
+    status: row.status,
+    cancelReason: row.cancel_reason,
+    attemptsMade: row.attempts_made,
+    nextAttemptAt: row.next_attempt_at,
+    lastAttemptAt: row.last_attempt_at,
+    lastResponseStatus: row.last_response_status,
+    lastFailureCode: row.last_failure_code,
+    parked: row.parked,
+    isNew: false,
+    isChanged: false,
+  };
 }

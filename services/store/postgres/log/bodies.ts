@@ -15,7 +15,8 @@ export interface NewBody {
   readonly createdAt: number;
   readonly kind: (typeof BODY_KIND)[keyof typeof BODY_KIND];
   readonly n: number;
-  readonly bytes: Uint8Array;
+  /** A text is stored as UTF-8. */
+  readonly bytes: Uint8Array | string;
   /** It may be there already: then that one stays. */
   readonly mayExist?: boolean;
 }

@@ -2,7 +2,6 @@ import type { Delivery } from '../../log/delivery.ts';
 import { ArrayValues } from '../client/array-values.ts';
 import type { Transaction } from '../client/statements.ts';
 import type { Leaves } from './leaves.ts';
-import { idBytes } from './packed-id.ts';
 
 /** Writes the last state of deliveries that the database has: one statement for each leaf. */
 export async function updateDeliveries(
@@ -31,7 +30,7 @@ const updateOf = (table: string) => `UPDATE ${table} d SET status = u.status, ca
 
 /** The columns of the statement's rows. */
 class Updates {
-  readonly #id = new ArrayValues('bytea');
+  readonly #id = new ArrayValues('id');
   readonly #status = new ArrayValues('smallint');
   readonly #cancelReason = new ArrayValues('smallint');
   readonly #attemptsMade = new ArrayValues('smallint');
@@ -42,7 +41,7 @@ class Updates {
   readonly #parked = new ArrayValues('smallint');
 
   add(d: Delivery): void {
-    this.#id.add(idBytes(d.deliveryId));
+    this.#id.add(d.deliveryId);
     this.#status.add(d.status);
     this.#cancelReason.add(d.cancelReason);
     this.#attemptsMade.add(d.attemptsMade);

@@ -16,7 +16,9 @@ export class ErasureOrders {
 
   /** Whether an event of the entity, accepted then, is kept without its bodies. */
   covers(entityId: string, merchant: number, acceptedAt: number): boolean {
-    return (this.#orders.get(entityId) ?? []).some(
+    const orders = this.#orders.get(entityId);
+    if (orders === undefined) return false;
+    return orders.some(
       (order) =>
         acceptedAt < order.acceptedBefore && (order.merchant === null || order.merchant === merchant),
     );

@@ -8,7 +8,6 @@ import type { NewBody } from './bodies.ts';
 import { updateDeliveries } from './delivery-updates.ts';
 import type { Leaves } from './leaves.ts';
 import { writeMissed } from './missed-writes.ts';
-import { idBytes } from './packed-id.ts';
 
 /** Columns of each table that is written by COPY, in the order of migrations/002-delivery-log.ts. */
 const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 5, missed: 5, feed: 9 } as const;
@@ -71,8 +70,8 @@ export function addEvent(copies: Copies, state: EventState): void {
     .bigint(row.seq)
     .bigint(state.createdAt)
     .int(state.merchant)
-    .bytea(idBytes(state.eventId))
-    .bytea(idBytes(state.entityId))
+    .id(state.eventId)
+    .id(state.entityId)
     .smallint(row.entityKind)
     .smallint(state.type)
     .text(state.subType)
@@ -89,9 +88,9 @@ export function addDelivery(copies: Copies, d: Delivery, event: EventState | und
     .row('delivery', d.createdAt)
     .bigint(d.seq)
     .bigint(d.createdAt)
-    .bytea(idBytes(d.deliveryId))
-    .bytea(idBytes(event.eventId))
-    .bytea(idBytes(event.entityId))
+    .id(d.deliveryId)
+    .id(event.eventId)
+    .id(event.entityId)
     .float8(event.occurredAt)
     .float8(d.nextAttemptAt)
     .float8(d.lastAttemptAt)
@@ -129,14 +128,15 @@ export function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][nu
 }
 
 export function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody): void {
-  copies
+  const row = copies
     .row('body', createdAt)
     .bigint(owner)
     .bigint(createdAt)
     .smallint(kind)
     .smallint(n)
-    .smallint(0)
-    .bytea(bytes);
+    .smallint(0);
+  if (typeof bytes === 'string') row.utf8(bytes);
+  else row.bytea(bytes);
 }
 
 /** Adds a delivery whose status has become one of those that `failing` lists. */
@@ -148,7 +148,7 @@ export function addFailing(copies: Copies, d: Delivery, before: number | undefin
     .smallint(d.status)
     .bigint(d.createdAt)
     .bigint(d.seq)
-    .bytea(idBytes(d.deliveryId));
+    .id(d.deliveryId);
 }
 
 function isFailing(status: number): boolean {

@@ -102,11 +102,7 @@ async function write(tx: Transaction, folded: readonly Folded[]): Promise<void> 
   );
 }
 
-async function switchOff(
-  tx: Transaction,
-  row: HealthRow,
-  { at, reason, count }: SwitchedOff,
-): Promise<void> {
+async function switchOff(tx: Transaction, row: HealthRow, { at, reason, count }: SwitchedOff): Promise<void> {
   const { seq, uuid, merchant_id: merchantId, version } = row;
   // Compare and set: any other change of the endpoint has raised its version.
   const changed = await tx.first<Pick<EndpointRow, 'version'>>(

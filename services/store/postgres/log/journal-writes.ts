@@ -135,7 +135,8 @@ export class JournalWrites {
     // Of what is too old to be kept, only the endpoints' health is.
     const kept = entries.filter((entry) => leaves.isKept(acceptedAtOf(entry)));
     const preloaded = await preload(tx, kept);
-    await names.readIds(preloaded.events.flatMap(endpointsIn), tx);
+    const inTraces = preloaded.events.flatMap(endpointsIn);
+    await names.readIds([...inTraces, ...preloaded.deliveries.map(({ endpoint }) => endpoint)], tx);
     const batch = new Batch(preloaded, names.numbers, numbers);
     for (const entry of entries) {
       const counts = !counted.has(entry);

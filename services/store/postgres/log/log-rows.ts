@@ -9,7 +9,7 @@ import {
   toTrace,
 } from '../../rows/log-records.ts';
 import type { AttemptRecord, DeliveryRecord, EventListed } from '../../store.ts';
-import { idOf } from './packed-id.ts';
+import { idOf } from '../client/packed-id.ts';
 
 /** A row of `delivery`. */
 export interface DeliveryRow extends DeliveryColumns {

@@ -1,6 +1,6 @@
+import { idBytes } from '../client/packed-id.ts';
 import type { Transaction } from '../client/statements.ts';
 import type { MissedChange } from './missed-changes.ts';
-import { idBytes } from './packed-id.ts';
 
 /** The statement of each kind of change, to the row of an endpoint ($1) and an event ($2: created_at, $3: id). */
 const STATEMENTS: Readonly<Record<MissedChange['kind'], string>> = {

@@ -4,6 +4,7 @@ import type { Clock } from '../../../process/clock.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryLog, JournalPosition, MerchantLists } from '../../store.ts';
+import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
 import { AttemptWaits } from './attempt-waits.ts';
@@ -20,7 +21,6 @@ import {
   toDelivery,
   toListed,
 } from './log-rows.ts';
-import { idBytes } from './packed-id.ts';
 
 type FullDelivery = Awaited<ReturnType<DeliveryLog['delivery']>>;
 type FullEvent = Awaited<ReturnType<DeliveryLog['event']>>;

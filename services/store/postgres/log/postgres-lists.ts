@@ -3,10 +3,10 @@ import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts'
 import { eventCondition } from '../../rows/event-condition.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
+import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { LogNames } from './log-names.ts';
 import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-rows.ts';
-import { idBytes } from './packed-id.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];

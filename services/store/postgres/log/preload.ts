@@ -1,22 +1,42 @@
-import type { DeliveryHead, JournalEntry } from '../../../domain/journal.ts';
-import { API_VERSION, EVENT_TYPE, TRIGGER } from '../../log/codes.ts';
-import { ATTEMPTS_PER_DELIVERY, type Delivery } from '../../log/delivery.ts';
+import type { JournalEntry } from '../../../domain/journal.ts';
+import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
+import { arrayOf } from '../client/array-values.ts';
+import { idOf } from '../client/packed-id.ts';
 import type { Statements } from '../client/statements.ts';
 import type { StoredEventRow } from './batch-events.ts';
 import { BODY_KIND } from './bodies.ts';
 import { ErasureOrders } from './erasure-orders.ts';
-import { idBytes, idOf } from './packed-id.ts';
 
-/** A delivery as the database has it, with the head of its event. */
-type StoredDelivery = Omit<Delivery, 'event' | 'isNew' | 'isChanged'> & {
+/** A delivery as the database has it. */
+export interface StoredDeliveryRow {
+  readonly seq: number;
+  readonly delivery_id: Buffer;
+  readonly event_id: Buffer;
+  readonly entity_id: Buffer;
   readonly merchant: number;
-  readonly head: DeliveryHead;
-};
+  readonly endpoint: number;
+  readonly type: number;
+  readonly api_version: number;
+  readonly trigger: number;
+  readonly attempts_max: number;
+  readonly removed: number;
+  readonly created_at: number;
+  readonly status: number;
+  readonly cancel_reason: number | null;
+  readonly attempts_made: number;
+  readonly next_attempt_at: number | null;
+  readonly last_attempt_at: number | null;
+  readonly last_response_status: number | null;
+  readonly last_failure_code: number | null;
+  readonly parked: number | null;
+  readonly occurred_at: number;
+  readonly sub_type: string;
+}
 
 /** The rows of the database that a batch names. */
 export interface Preloaded {
-  readonly deliveries: readonly StoredDelivery[];
+  readonly deliveries: readonly StoredDeliveryRow[];
   readonly events: readonly StoredEventRow[];
   /** Ids of attempts. */
   readonly attempts: readonly number[];
@@ -101,59 +121,15 @@ function attemptsOf({ deliveries }: Named, deliveryId: string): number[] {
   return attempts;
 }
 
-interface DeliveryRow extends Omit<Delivery, 'deliveryId' | 'endpointId' | 'event' | 'isNew' | 'isChanged'> {
-  readonly delivery_id: Buffer;
-  readonly event_id: Buffer;
-  readonly entity_id: Buffer;
-  readonly endpointId: string;
-  readonly merchantId: string;
-  readonly merchant: number;
-  readonly occurredAt: number;
-  readonly subType: string;
-}
+const DELIVERIES = `SELECT * FROM delivery
+  WHERE delivery_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at < $3 ORDER BY delivery_id FOR UPDATE`;
 
-const DELIVERIES = `SELECT d.seq, d.delivery_id, d.event_id, d.entity_id, d.merchant, d.endpoint, d.type,
-  d.api_version AS "apiVersion", d.trigger, d.attempts_max AS "attemptsMax", d.removed AS "isRemoved",
-  d.created_at AS "createdAt", d.status, d.cancel_reason AS "cancelReason", d.attempts_made AS "attemptsMade",
-  d.next_attempt_at AS "nextAttemptAt", d.last_attempt_at AS "lastAttemptAt",
-  d.last_response_status AS "lastResponseStatus", d.last_failure_code AS "lastFailureCode", d.parked,
-  d.occurred_at AS "occurredAt", d.sub_type AS "subType", n.endpoint_id AS "endpointId",
-  m.merchant_id AS "merchantId"
-  FROM delivery d JOIN log_endpoint n ON n.seq = d.endpoint JOIN log_merchant m ON m.seq = d.merchant
-  WHERE d.delivery_id = ANY($1::bytea[]) AND d.created_at >= $2 AND d.created_at < $3
-  ORDER BY d.delivery_id FOR UPDATE OF d`;
-
-async function readDeliveries(tx: Statements, { deliveries, from, to }: Named): Promise<StoredDelivery[]> {
+async function readDeliveries(
+  tx: Statements,
+  { deliveries, from, to }: Named,
+): Promise<readonly StoredDeliveryRow[]> {
   if (deliveries.size === 0) return [];
-  const ids = [...deliveries.keys()].map(idBytes);
-  const rows = await tx.rows<DeliveryRow>(DELIVERIES, [ids, from, to]);
-  return rows.map(toStored);
-}
-
-function toStored(row: DeliveryRow): StoredDelivery {
-  const { delivery_id, event_id, entity_id, merchantId, occurredAt, subType, ...delivery } = row;
-  const [deliveryId, eventId, entityId] = [delivery_id, event_id, entity_id].map(idOf) as [
-    string,
-    string,
-    string,
-  ];
-  const { endpointId, type, apiVersion, trigger, attemptsMax, createdAt } = delivery;
-  const head: DeliveryHead = {
-    deliveryId,
-    eventId,
-    merchantId,
-    endpointId,
-    entityId,
-    type: EVENT_TYPE.word(type),
-    subType,
-    apiVersion: API_VERSION.word(apiVersion),
-    trigger: TRIGGER.word(trigger),
-    attempt: 1,
-    attemptsMax,
-    occurredAt,
-    acceptedAt: createdAt,
-  };
-  return { ...delivery, deliveryId, head };
+  return tx.rows(DELIVERIES, [arrayOf('id', deliveries.keys()), from, to]);
 }
 
 type EventRow = Omit<StoredEventRow, 'eventId' | 'entityId'> & {
@@ -168,14 +144,14 @@ async function readEvents(
   tx: Statements,
   { events, olderEvents, from, to }: Named,
 ): Promise<StoredEventRow[]> {
-  const near = [...events].filter((id) => !olderEvents.has(id));
+  const near = olderEvents.size === 0 ? [...events] : [...events].filter((id) => !olderEvents.has(id));
   const found: EventRow[] = [];
   if (near.length > 0) {
     const text = `${EVENTS} AND created_at >= $2 AND created_at < $3 ORDER BY event_id FOR UPDATE`;
-    found.push(...(await tx.rows<EventRow>(text, [near.map(idBytes), from, to])));
+    found.push(...(await tx.rows<EventRow>(text, [arrayOf('id', near), from, to])));
   }
   if (olderEvents.size > 0) {
-    const ids = [...olderEvents].map(idBytes);
+    const ids = arrayOf('id', olderEvents);
     found.push(...(await tx.rows<EventRow>(`${EVENTS} ORDER BY event_id FOR UPDATE`, [ids])));
   }
   return found.map(({ event_id, entity_id, ...row }) => ({
@@ -188,15 +164,16 @@ async function readEvents(
 async function readAttempts(
   tx: Statements,
   named: Named,
-  stored: readonly StoredDelivery[],
+  stored: readonly StoredDeliveryRow[],
 ): Promise<readonly number[]> {
-  const ids = stored.flatMap(({ seq, deliveryId }) =>
-    (named.deliveries.get(deliveryId) ?? []).map((number) => seq * ATTEMPTS_PER_DELIVERY + number),
-  );
+  const ids: number[] = [];
+  for (const { seq, delivery_id } of stored)
+    for (const number of named.deliveries.get(idOf(delivery_id)) ?? [])
+      ids.push(seq * ATTEMPTS_PER_DELIVERY + number);
   if (ids.length === 0) return [];
   const rows = await tx.rows<{ readonly attempt_id: number }>(
     'SELECT attempt_id FROM attempt WHERE attempt_id = ANY($1::bigint[]) AND created_at >= $2 AND created_at < $3',
-    [ids, named.from, named.to],
+    [arrayOf('bigint', ids), named.from, named.to],
   );
   return rows.map(({ attempt_id }) => attempt_id);
 }

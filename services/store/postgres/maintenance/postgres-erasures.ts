@@ -1,5 +1,6 @@
 import { type Actor, CursorInvalid } from '../../change.ts';
 import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
+import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
 import { BODY_KIND } from '../log/bodies.ts';
@@ -7,7 +8,6 @@ import { ERASURE_LOCK } from '../log/journal-writes.ts';
 import type { Leaf } from '../log/leaf.ts';
 import type { Leaves } from '../log/leaves.ts';
 import type { LogNames } from '../log/log-names.ts';
-import { idBytes } from '../log/packed-id.ts';
 import { addToAudit } from '../management/outbox-writes.ts';
 
 interface Deps {

@@ -3,9 +3,9 @@ import { EVENT_TYPE } from '../../log/codes.ts';
 import { becauseOf, isWanted, parseReplayCursor, replayCursor } from '../../log/missed-page.ts';
 import type { MissedEvent, NewReplay, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
 import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
+import { idOf } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements, Transaction } from '../client/statements.ts';
-import { idOf } from '../log/packed-id.ts';
 import { NO_OUTBOX_ROW, storeAnswer } from '../management/answer-writes.ts';
 import { addToAudit } from '../management/outbox-writes.ts';
 

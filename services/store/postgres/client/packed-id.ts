@@ -1,6 +1,6 @@
 import { packId, unpackId } from '../../../sqlite/ids.ts';
 
-const UUID_BYTES = 16;
+export const UUID_BYTES = 16;
 /** Begins an id that is no UUID: no text begins with it. */
 const TEXT = 0xff;
 
