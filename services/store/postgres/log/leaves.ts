@@ -17,7 +17,7 @@ const UNIQUE: Readonly<Record<LeafKind, string>> = {
 };
 
 /** Fill factors of leaves whose rows are updated in place. */
-const FILL: Partial<Record<LeafKind, number>> = { delivery: 60 };
+const FILL: Partial<Record<LeafKind, number>> = { delivery: 50 };
 
 /** `whole`: it has every kind. `bodiless`: its bodies are too old. `gone`: all of it is. */
 type State = 'whole' | 'bodiless' | 'gone';
