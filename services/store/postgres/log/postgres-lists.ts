@@ -1,4 +1,4 @@
-import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
+import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
 import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
 import { linesOf } from '../../rows/log-records.ts';
@@ -15,7 +15,7 @@ type EventOptions = Parameters<MerchantLists['events']>[1];
 const PAGE_MAX = 1000;
 /** The most rows that one page examines: where few match, it ends early. */
 const LOOKED_AT_MAX = 10_000;
-/** Rows that one statement examines. */
+/** Rows that the first statement of a page examines. The next one examines all the others: few match. */
 const CHUNK_MIN = 200;
 
 /** The lists of a merchant and of an endpoint, newest first. */
@@ -30,11 +30,24 @@ export class PostgresLists implements MerchantLists {
 
   async deliveries(merchantId: string, options: DeliveryOptions): Promise<DeliveryPage> {
     const start = startOfList(options);
-    const endpoints = await this.#endpointsOf(merchantId, options.endpointId);
-    if (endpoints.length === 0) return { records: [], next: null };
-    const read = (before: ListKey, count: number) => this.#readDeliveries(endpoints, options, before, count);
+    const { status, endpointId } = options;
+    const merchant = await this.#names.merchant(merchantId);
+    if (merchant === undefined) return { records: [], next: null };
+    const endpoint =
+      endpointId === undefined ? undefined : await this.#names.endpoint(merchantId, endpointId);
+    if (endpointId !== undefined && endpoint === undefined) return { records: [], next: null };
+    const isFailing = status !== undefined && STATUS.of[status] > STATUS.of.delivered;
+    const endpoints = !isFailing
+      ? []
+      : endpoint === undefined
+        ? await this.#names.endpointsOf(merchant)
+        : [endpoint];
+    const read = (step: Step) =>
+      isFailing
+        ? this.#readFailing(endpoints, options, step)
+        : this.#readDeliveries(endpoint === undefined ? { merchant } : { endpoint }, options, step);
     const { rows, next } = await page(start, options.limit, read);
-    await this.#names.readIds(rows.map(({ endpoint }) => endpoint));
+    await this.#names.readIds(rows.map((row) => row.endpoint));
     return {
       records: rows.map((row) => toDelivery(row, this.#names.numbers.endpointId(row.endpoint))),
       next,
@@ -47,68 +60,78 @@ export class PostgresLists implements MerchantLists {
     const endpoint =
       options.endpointId === undefined
         ? undefined
-        : (await this.#endpointsOf(merchantId, options.endpointId))[0];
+        : await this.#names.endpoint(merchantId, options.endpointId);
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown) return { records: [], next: null };
-    const matches = listCondition(options, endpoint);
-    const read = async (before: ListKey, count: number) => {
-      const rows = await this.#database.read((statements) =>
-        statements.rows<EventRow>(EVENTS, [
-          merchant,
-          options.since ?? 0,
-          before.createdAt,
-          before.seq,
-          count,
-        ]),
-      );
-      return rows.map((row) => ({ key: keyOf(row), row: matches(row) ? row : undefined }));
+    const matches = eventCondition(options, endpoint);
+    const read = async (step: Step) => {
+      const condition = conditionOf({ ...options, trace: tracePattern(options, endpoint) });
+      const found = await this.#examine<EventRow>('event', { merchant }, condition, options, step);
+      return { ...found, rows: found.rows.filter(matches) };
     };
     const { rows, next } = await page(start, options.limit, read);
     await this.#names.readIds(rows.flatMap((row) => linesOf(row).map(([each]) => each)));
     return { records: rows.map((row) => toListed(row, merchantId, this.#names.numbers.endpointId)), next };
   }
 
-  /** Reads the next keys, with the rows of those that match. */
-  async #readDeliveries(
-    endpoints: readonly number[],
-    { status, type, subType, entityId, since = 0 }: DeliveryOptions,
-    before: ListKey,
-    count: number,
-  ): Promise<readonly Examined<DeliveryRow>[]> {
-    const code = status === undefined ? null : STATUS.of[status];
-    const isFailing = code !== null && code > STATUS.of.delivered;
-    const values = [endpoints, since, before.createdAt, before.seq, count];
-    return this.#database.read(async ({ rows }) => {
-      const keys = isFailing
-        ? await rows<FailingRow>(FAILING, [...values, code])
-        : await rows<DeliveryRow>(DELIVERIES, values);
-      const found = isFailing
-        ? await rows<DeliveryRow>(BY_KEYS, byKeys(keys))
-        : (keys as readonly DeliveryRow[]);
-      const bySeq = new Map(found.map((row) => [row.seq, row]));
-      const entity = entityId === undefined ? undefined : idBytes(entityId);
-      const matches = (row: DeliveryRow | undefined) =>
-        row !== undefined &&
-        (code === null || row.status === code) &&
-        (type === undefined || row.type === EVENT_TYPE.of[type]) &&
-        (subType === undefined || row.sub_type === subType) &&
-        (entity === undefined || entity.equals(row.entity_id));
-      return keys.map((key) => {
-        const row = bySeq.get(key.seq);
-        return { key: keyOf(key), row: matches(row) ? row : undefined };
-      });
-    });
+  #readDeliveries(of: Owner, options: DeliveryOptions, step: Step): Promise<Examined<DeliveryRow>> {
+    const status = options.status === undefined ? undefined : STATUS.of[options.status];
+    return this.#examine('delivery', of, conditionOf({ ...options, status }), options, step);
   }
 
-  async #endpointsOf(merchantId: string, endpointId: string | undefined): Promise<readonly number[]> {
-    if (endpointId !== undefined) {
-      const endpoint = await this.#names.endpoint(merchantId, endpointId);
-      return endpoint === undefined ? [] : [endpoint];
-    }
-    const merchant = await this.#names.merchant(merchantId);
-    return merchant === undefined ? [] : this.#names.endpointsOf(merchant);
+  /** Examines the next rows of a list: a walk by the index, which reads no leaf behind the last row. */
+  async #examine<Row extends KeyRow>(
+    table: 'delivery' | 'event',
+    of: Owner,
+    { text: condition, values }: Condition,
+    { since = 0 }: { readonly since?: number },
+    { before, count, wanted }: Step,
+  ): Promise<Examined<Row>> {
+    const [column = '', owner] = Object.entries(of)[0] ?? [];
+    const text = examining(table, column, condition);
+    const found = await this.#database.read(({ rows }) =>
+      rows<ExaminedRow<Row>>(text, [owner, since, before.createdAt, before.seq, count, wanted, ...values]),
+    );
+    const matching = found.filter(({ seq }) => seq !== null);
+    const lastFound = matching.at(-1);
+    // There may be more that match among those examined: the next statement begins behind the last one returned.
+    if (lastFound && matching.length === wanted)
+      return { rows: matching, last: keyOf(lastFound), isEnd: false };
+    const { examined = 0, last_at = null, last_seq = 0 } = found[0] ?? {};
+    const last = last_at === null ? undefined : { createdAt: last_at, seq: last_seq };
+    return { rows: matching, last, isEnd: examined < count };
+  }
+
+  /** Of each endpoint its next failing deliveries; then, of the newest of all, those that match. */
+  #readFailing(
+    endpoints: readonly number[],
+    options: DeliveryOptions,
+    { before, count }: Step,
+  ): Promise<Examined<DeliveryRow>> {
+    const { status, since = 0 } = options;
+    const code = status === undefined ? 0 : STATUS.of[status];
+    return this.#database.read(async ({ rows }) => {
+      const keys = await rows<FailingRow>(FAILING, [
+        endpoints,
+        since,
+        before.createdAt,
+        before.seq,
+        count,
+        code,
+      ]);
+      const condition = conditionOf({ ...options, status: code }, BY_KEYS_VALUES);
+      const found = await rows<DeliveryRow>(
+        `${BY_KEYS} AND ${condition.text} ORDER BY created_at DESC, seq DESC`,
+        [...byKeys(keys), ...condition.values],
+      );
+      const last = keys.at(-1);
+      return { rows: found, last: last && keyOf(last), isEnd: keys.length < count };
+    });
   }
 }
+
+/** The column of an index by which a list is read, and its value. */
+type Owner = { readonly merchant: number } | { readonly endpoint: number };
 
 interface KeyRow {
   readonly created_at: number;
@@ -116,34 +139,92 @@ interface KeyRow {
 }
 
 type FailingRow = KeyRow & Pick<DeliveryRow, 'delivery_id'>;
+type ExaminedRow<Row> = Row & {
+  readonly examined: number;
+  readonly last_at: number | null;
+  readonly last_seq: number;
+};
 
-/** A row that a page has examined; undefined: it does not match. */
+/** What one statement of a page does: it examines `count` rows after a place, for `wanted` that match. */
+interface Step {
+  readonly before: ListKey;
+  readonly count: number;
+  readonly wanted: number;
+}
+
 interface Examined<Row> {
-  readonly key: ListKey;
-  readonly row: Row | undefined;
+  /** Those that match, newest first. */
+  readonly rows: readonly Row[];
+  /** The last one that was examined. */
+  readonly last: ListKey | undefined;
+  /** Whether there is nothing behind it. */
+  readonly isEnd: boolean;
 }
 
 const keyOf = ({ created_at, seq }: KeyRow): ListKey => ({ createdAt: created_at, seq });
 
-/**
- * Of each endpoint its next rows by the endpoint's index, then the newest of all: one ordered walk for each, which reads
- * no leaf behind the last row.
- */
-const newestOf = (
-  table: string,
-  columns: string,
-  condition: string,
-) => `SELECT d.* FROM unnest($1::int[]) AS e (seq)
+interface Condition {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** Values of `examining` before those of its condition. */
+const EXAMINING_VALUES = 6;
+
+/** Returns the condition on a row. `before`: the number of the statement's other values. */
+function conditionOf(
+  {
+    status,
+    type,
+    subType,
+    entityId,
+    trace,
+  }: Pick<EventFilter, 'type' | 'subType' | 'entityId'> & {
+    readonly status?: number | undefined;
+    readonly trace?: string | undefined;
+  },
+  before = EXAMINING_VALUES,
+): Condition {
+  const values: unknown[] = [];
+  const value = (each: unknown) => `$${before + values.push(each)}`;
+  const conditions = ['TRUE'];
+  if (status !== undefined) conditions.push(`status = ${value(status)}`);
+  if (type !== undefined) conditions.push(`type = ${value(EVENT_TYPE.of[type])}`);
+  if (subType !== undefined) conditions.push(`sub_type = ${value(subType)}`);
+  if (entityId !== undefined) conditions.push(`entity_id = ${value(idBytes(entityId))}`);
+  if (trace !== undefined) conditions.push(`trace LIKE ${value(trace)}`);
+  return { text: conditions.join(' AND '), values };
+}
+
+/** Returns a pattern that the text of every trace with the wanted line has, and few others. */
+function tracePattern({ verdict }: EventFilter, endpoint: number | undefined): string | undefined {
+  if (verdict === undefined) return endpoint === undefined ? undefined : `%[${endpoint},%`;
+  const line = verdict === 'delivered_to' ? ',0,"' : `,${SKIP_REASON.of[verdict]}]`;
+  return endpoint === undefined ? `%${line}%` : `%[${endpoint}${line}%`;
+}
+
+const examining = (table: string, owner: string, condition: string) => `WITH examined AS MATERIALIZED (
+    SELECT * FROM ${table} WHERE ${owner} = $1 AND created_at >= $2 AND created_at <= $3
+    AND (created_at, seq) < ($3, $4) ORDER BY created_at DESC, seq DESC LIMIT $5
+  )
+  SELECT n.examined, l.last_at, l.last_seq, m.* FROM (SELECT count(*) AS examined FROM examined) n
+  LEFT JOIN (
+    SELECT created_at AS last_at, seq AS last_seq FROM examined ORDER BY created_at, seq LIMIT 1
+  ) l ON TRUE
+  LEFT JOIN (
+    SELECT * FROM examined WHERE ${condition} ORDER BY created_at DESC, seq DESC LIMIT $6
+  ) m ON TRUE
+  ORDER BY m.created_at DESC, m.seq DESC`;
+
+const FAILING = `SELECT d.* FROM unnest($1::int[]) AS e (seq)
   CROSS JOIN LATERAL (
-    SELECT ${columns} FROM ${table} WHERE endpoint = e.seq ${condition}
+    SELECT created_at, seq, delivery_id FROM failing WHERE endpoint = e.seq AND status = $6
     AND created_at >= $2 AND created_at <= $3 AND (created_at, seq) < ($3, $4)
     ORDER BY created_at DESC, seq DESC LIMIT $5
   ) d ORDER BY d.created_at DESC, d.seq DESC LIMIT $5`;
 
-const DELIVERIES = newestOf('delivery', '*', '');
-const FAILING = newestOf('failing', 'created_at, seq, delivery_id', 'AND status = $6');
-
 const BY_KEYS = `SELECT * FROM delivery WHERE delivery_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at <= $3`;
+const BY_KEYS_VALUES = 3;
 
 function byKeys(keys: readonly FailingRow[]): readonly unknown[] {
   const times = keys.map(({ created_at }) => created_at);
@@ -154,36 +235,26 @@ function byKeys(keys: readonly FailingRow[]): readonly unknown[] {
   ];
 }
 
-const EVENTS = `SELECT * FROM event WHERE merchant = $1 AND created_at >= $2 AND created_at <= $3
-  AND (created_at, seq) < ($3, $4) ORDER BY created_at DESC, seq DESC LIMIT $5`;
-
 /** Takes rows until the page is full, or as many were examined as one page may; `next`: where the following one begins. */
-async function page<Row>(
+async function page<Row extends KeyRow>(
   start: ListKey,
-  wanted: number,
-  read: (before: ListKey, count: number) => Promise<readonly Examined<Row>[]>,
+  requested: number,
+  read: (step: Step) => Promise<Examined<Row>>,
 ): Promise<{ readonly rows: Row[]; readonly next: string | null }> {
-  const limit = Math.min(wanted, PAGE_MAX);
+  const limit = Math.min(requested, PAGE_MAX);
   const rows: Row[] = [];
-  let last: ListKey | undefined;
+  let before = start;
   for (let looked = 0; looked < LOOKED_AT_MAX; ) {
-    const count = Math.min(Math.max(CHUNK_MIN, limit + 1), LOOKED_AT_MAX - looked);
-    const examined = await read(last ?? start, count);
-    for (const { key, row } of examined) {
-      // One more than the page has: its presence means that there is a next page.
-      if (row !== undefined && rows.length === limit) return { rows, next: last ? listCursor(last) : null };
-      if (row !== undefined) rows.push(row);
-      last = key;
-    }
-    looked += examined.length;
-    if (examined.length < count) return { rows, next: null };
+    const count = looked === 0 ? Math.max(CHUNK_MIN, limit + 1) : LOOKED_AT_MAX - looked;
+    // One more than the page has: its presence means that there is a next page.
+    const wanted = limit + 1 - rows.length;
+    const examined = await read({ before, count, wanted });
+    rows.push(...examined.rows.slice(0, wanted));
+    const last = rows[limit - 1];
+    if (rows.length > limit && last) return { rows: rows.slice(0, limit), next: listCursor(keyOf(last)) };
+    if (examined.isEnd) return { rows, next: null };
+    before = examined.last ?? before;
+    looked += count;
   }
-  return { rows, next: last ? listCursor(last) : null };
-}
-
-/** Returns the condition on an event's row. `endpoint`: the number of the filter's endpoint. */
-function listCondition(filter: EventFilter, endpoint: number | undefined): (row: EventRow) => boolean {
-  const entity = filter.entityId === undefined ? undefined : idBytes(filter.entityId);
-  const matches = eventCondition(filter, endpoint);
-  return (row) => (entity === undefined || entity.equals(row.entity_id)) && matches(row);
+  return { rows, next: listCursor(before) };
 }

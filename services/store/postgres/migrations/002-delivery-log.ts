@@ -76,6 +76,7 @@ CREATE TABLE delivery (
   sub_type text NOT NULL
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX delivery_newest ON delivery (endpoint, created_at, seq);
+CREATE INDEX delivery_newest_of_merchant ON delivery (merchant, created_at, seq);
 
 CREATE TABLE attempt (
   attempt_id bigint NOT NULL,
