@@ -1,8 +1,8 @@
 /**
- * `npm run bench [-- --quick] [--engine sqlite|kafka] [--brokers N] [--beside N] [--times N] [--endpoints N] [--seconds N] [--json FILE] [--html FILE]`:
+ * `npm run bench [-- --quick] [--engine sqlite|kafka] [--store sqlite|postgres] [--brokers N] [--beside N] [--times N] [--endpoints N] [--seconds N] [--json FILE] [--html FILE]`:
  * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
  * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
- * `--replay`, `--isolation`, `--overload`, `--hops`, `--idle`, `--reads` and `--streams` select another measurement; see special/runs.ts.
+ * `--replay`, `--isolation`, `--overload`, `--hops`, `--idle`, `--reads`, `--streams`, `--recorder` and `--retention` select another measurement; see special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -22,6 +22,8 @@ import type { Numbered } from './report/rows.ts';
 import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName, type SpecialSizes } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
+/** The journal of the recorder alone: its transactions are full, and an attempt is in a later one than its routing. */
+const JOURNAL = { partitions: 12, merchants: 100, batch: 320, attemptedAfter: 2000 } as const;
 const FULL = {
   slices: { events: 100_000, slices: 3 },
   bare: { warmUpMs: 2000, durationMs: 3000 },
@@ -36,6 +38,8 @@ const FULL = {
   streams: { streams: 200, seconds: 20, turns: 3 },
   readsSeconds: 60,
   reads: { endpoints: 100_000, events: 2_000_000 },
+  recorder: { turns: 3, events: 60_000, ...JOURNAL },
+  droppedDeliveries: 1_000_000,
 } as const;
 const QUICK = {
   slices: { events: 10_000, slices: 1 },
@@ -51,6 +55,8 @@ const QUICK = {
   streams: { streams: 200, seconds: 5, turns: 2 },
   readsSeconds: 10,
   reads: { endpoints: 2000, events: 200_000 },
+  recorder: { turns: 1, events: 20_000, ...JOURNAL },
+  droppedDeliveries: 100_000,
 } as const;
 
 type Sizes = typeof FULL | typeof QUICK;
@@ -98,7 +104,13 @@ async function measureAll(options: Options, bench: Bench): Promise<void> {
     // Each run has its own servers, so that none begins with what another has left.
     for (let run = 1; run <= options.times && results.leftOut.length === leftOut; run += 1) {
       await withEach(one, results.leftOut, (engine) =>
-        measureEngine({ ...bench, engine, endpoints: options.endpoints }, bare, sizes, run, results),
+        measureEngine(
+          { ...bench, engine, store: options.store, endpoints: options.endpoints },
+          bare,
+          sizes,
+          run,
+          results,
+        ),
       );
     }
   }
@@ -146,7 +158,7 @@ async function open(name: EngineName, options: Options, leftOut: string[]): Prom
 
 /** Measures each row. One that fails is noted, and the next one is measured. */
 async function measureEngine(
-  options: Bench & { readonly engine: BenchEngine } & Pick<Options, 'endpoints'>,
+  options: Bench & { readonly engine: BenchEngine } & Pick<Options, 'endpoints' | 'store'>,
   bare: BareLoop,
   sizes: Sizes,
   run: number,
@@ -191,7 +203,7 @@ async function measureSpecial(name: SpecialName, options: Options, bench: Bench)
   const engines = ofEveryEngine ? options.engines : (['sqlite'] as const);
   await withEach({ ...options, engines }, leftOut, async (engine) => {
     say(`${engine.name}, ${title} …`);
-    const measured = await measure({ engine, ...bench }, sizesOf(options));
+    const measured = await measure({ engine, store: options.store, ...bench }, sizesOf(options));
     figures.push(measured.figures);
     lines.push(measured.text);
   });

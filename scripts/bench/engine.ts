@@ -1,4 +1,4 @@
-import type { BenchEngine } from './engines.ts';
+import type { BenchEngine, StoreName } from './engines.ts';
 import { EVENTS_PER_REQUEST, makeEvents, Producer, pour, serialise, sleep } from './load.ts';
 import { wallClock } from './measure.ts';
 import type { Receiver } from './receiver.ts';
@@ -18,6 +18,7 @@ const RECORDED_MS_MAX = 120_000;
 
 export interface RunOptions {
   readonly engine: BenchEngine;
+  readonly store: StoreName;
   readonly receiver: Receiver;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;

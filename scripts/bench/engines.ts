@@ -11,6 +11,9 @@ export const DATA_DIR = join(ROOT, 'data');
 export const ENGINE_NAMES = ['sqlite', 'kafka'] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
+export const STORE_NAMES = ['sqlite', 'postgres'] as const;
+export type StoreName = (typeof STORE_NAMES)[number];
+
 /** An engine to measure, with the servers it needs running. */
 export interface BenchEngine {
   readonly name: EngineName;

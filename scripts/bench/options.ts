@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ENGINE_NAMES, type EngineName } from './engines.ts';
+import { ENGINE_NAMES, type EngineName, STORE_NAMES, type StoreName } from './engines.ts';
 import { SPECIAL_NAMES, type SpecialName } from './special/runs.ts';
 
 /** The rows of the throughput. */
@@ -8,6 +8,9 @@ export const THROUGHPUT_ROWS = [
   { endpoints: 100, via: 'engine' },
   { endpoints: 1, via: 'rest' },
 ] as const;
+
+/** Measurements that know the store on PostgreSQL. */
+const ON_POSTGRES: readonly SpecialName[] = ['reads', 'recorder', 'retention'];
 
 export interface Options {
   /** The file for the JSON report, or null. */
@@ -18,6 +21,7 @@ export interface Options {
   readonly engines: readonly EngineName[];
   /** Whether `--engine` was given: the engine must then be available. */
   readonly isChosen: boolean;
+  readonly store: StoreName;
   readonly brokers: number;
   /** Busy loops that run beside everything. */
   readonly beside: number;
@@ -40,6 +44,7 @@ export function readOptions(args: readonly string[]): Options {
       html: { type: 'string' },
       quick: { type: 'boolean', default: false },
       engine: { type: 'string' },
+      store: { type: 'string', default: 'sqlite' },
       brokers: { type: 'string', default: '1' },
       beside: { type: 'string', default: '0' },
       times: { type: 'string', default: '1' },
@@ -53,6 +58,8 @@ export function readOptions(args: readonly string[]): Options {
       hops: { type: 'boolean', default: false },
       idle: { type: 'boolean', default: false },
       streams: { type: 'boolean', default: false },
+      recorder: { type: 'boolean', default: false },
+      retention: { type: 'boolean', default: false },
     },
   });
   const engines = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -60,6 +67,10 @@ export function readOptions(args: readonly string[]): Options {
   const specials = SPECIAL_NAMES.filter((name) => values[name]);
   if (specials.length > 1) throw new Error(`--${specials.join(' and --')} cannot be combined`);
   const [special = null] = specials;
+  const store = STORE_NAMES.find((name) => name === values.store);
+  if (store === undefined) throw new Error(`--store must be one of ${STORE_NAMES.join(', ')}`);
+  if (store === 'postgres' && (special === null || !ON_POSTGRES.includes(special)))
+    throw new Error(`--store postgres is for ${ON_POSTGRES.map((name) => `--${name}`).join(', ')} only`);
   const times = whole('times', values.times, 1, 100);
   if (special !== null && times > 1)
     throw new Error(`--times repeats throughput and latency, not --${special}`);
@@ -70,7 +81,7 @@ export function readOptions(args: readonly string[]): Options {
     throw new Error('--seconds is for --isolation only');
   return {
     ...{ json: values.json ?? null, html: values.html ?? null, quick: values.quick },
-    ...{ engines, isChosen: values.engine !== undefined },
+    ...{ engines, isChosen: values.engine !== undefined, store },
     brokers: whole('brokers', values.brokers, 1, 9),
     beside: whole('beside', values.beside, 0, 64),
     ...{ times, special, endpoints: endpointsOf(values.endpoints) },

@@ -6,7 +6,7 @@ describe('the options of the benchmark', () => {
   test('are every engine, once, with nothing beside it, when none is given', () => {
     expect(readOptions([])).toEqual({
       ...{ json: null, html: null, quick: false, engines: ['sqlite', 'kafka'], isChosen: false },
-      ...{ brokers: 1, beside: 0, times: 1, endpoints: null, special: null, seconds: null },
+      ...{ store: 'sqlite', brokers: 1, beside: 0, times: 1, endpoints: null, special: null, seconds: null },
     });
   });
 
@@ -29,7 +29,16 @@ describe('the options of the benchmark', () => {
     expect(readOptions(['--isolation', '--seconds', '12'])).toMatchObject({ seconds: 12 });
   });
 
+  test('choose the store on PostgreSQL for its reads', () => {
+    expect(readOptions(['--reads', '--store', 'postgres'])).toMatchObject({
+      special: 'reads',
+      store: 'postgres',
+    });
+  });
+
   test.each([
+    [['--reads', '--store', 'mysql'], /--store must be one of sqlite, postgres/],
+    [['--idle', '--store', 'postgres'], /--store postgres is for --reads, --recorder, --retention only/],
     [['--engine', 'redis'], /--engine must be one of sqlite, kafka/],
     [['--beside', 'two'], /--beside must be a whole number from 0 to 64, not "two"/],
     [['--beside', ''], /--beside must be a whole number/],

@@ -1,5 +1,8 @@
 import type { RunOptions } from '../engine.ts';
+import { dropLeafText, measureDropLeaf } from '../postgres/drop-leaf.ts';
+import { measurePortReads, portReadsText } from '../postgres/measure-reads.ts';
 import { ORIGINS } from '../receiver.ts';
+import { measureRecorder, type RecorderSizes, recorderText } from '../recorder/recorder.ts';
 import { hopsText, measureHops } from './hops.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
@@ -30,6 +33,8 @@ export interface SpecialSizes {
   readonly streams: { readonly streams: number; readonly seconds: number; readonly turns: number };
   readonly readsSeconds: number;
   readonly reads: { readonly endpoints: number; readonly events: number };
+  readonly recorder: RecorderSizes;
+  readonly droppedDeliveries: number;
 }
 
 interface SpecialRun {
@@ -122,9 +127,31 @@ export const SPECIAL_RUNS = {
     title: 'reads of a large store',
     ofEveryEngine: false,
     async measure(run, { readsSeconds, reads }) {
+      if (run.store === 'postgres') {
+        const figures = await measurePortReads({ ...reads, seconds: 4 * readsSeconds });
+        return { figures, text: portReadsText(figures) };
+      }
       const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: readsSeconds };
       const figures = await measureReads({ ...run, ...pace, sizes: reads });
       return { figures, text: readsText(figures) };
+    },
+  },
+  /** The stores alone: how fast they take the journal. */
+  recorder: {
+    title: 'the recorder alone, on both stores',
+    ofEveryEngine: false,
+    async measure(_run, { recorder }) {
+      const figures = await measureRecorder(recorder);
+      return { figures, text: recorderText(figures) };
+    },
+  },
+  /** How long others wait while a leaf of the log on PostgreSQL is dropped. */
+  retention: {
+    title: 'dropping a leaf of the log on PostgreSQL',
+    ofEveryEngine: false,
+    async measure(_run, { droppedDeliveries, recorder }) {
+      const figures = await measureDropLeaf({ deliveries: droppedDeliveries, events: recorder.events });
+      return { figures, text: dropLeafText(figures) };
     },
   },
 } as const satisfies Readonly<Record<string, SpecialRun>>;

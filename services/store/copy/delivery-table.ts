@@ -59,7 +59,7 @@ export class DeliveryTable implements LogTable<number, DeliveryRow> {
       createdAt,
       row: null,
     });
-    addFailing(chunk.copies, delivery, undefined);
+    addFailing(chunk.copies, delivery, { merchant: row.merchant, before: undefined });
     chunk.note(createdAt, ROW_BYTES);
     if (row.body !== null) {
       addBody(chunk.copies, { owner: seq, createdAt, kind: BODY_KIND.own, n: 0, bytes: row.body });

@@ -1,7 +1,7 @@
 import { unpackId } from '../../sqlite/ids.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../log/delivery.ts';
 import { FEED_KIND } from '../log/log-rows.ts';
-import { idBytes } from '../postgres/log/packed-id.ts';
+import { idBytes } from '../postgres/client/packed-id.ts';
 import type { LogTable, RowsOfChunk } from './log-chunk.ts';
 import type { Sqlite } from './source.ts';
 

@@ -1,6 +1,6 @@
 import { unpackId } from '../../sqlite/ids.ts';
 import { TRIGGER } from '../log/codes.ts';
-import { idBytes } from '../postgres/log/packed-id.ts';
+import { idBytes } from '../postgres/client/packed-id.ts';
 import type { Reached } from './copy-state.ts';
 import type { LogTable, RowsOfChunk } from './log-chunk.ts';
 import type { Sqlite } from './source.ts';

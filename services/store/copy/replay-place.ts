@@ -1,5 +1,5 @@
 import { unpackId } from '../../sqlite/ids.ts';
-import { idBytes } from '../postgres/log/packed-id.ts';
+import { idBytes } from '../postgres/client/packed-id.ts';
 import type { Sqlite } from './source.ts';
 
 /**

@@ -134,14 +134,14 @@ async function copyRows(
 ): Promise<void> {
   const types = Object.entries(columns);
   const into = `${name} (${types.map(([column]) => column).join(', ')})`;
-  const rows = new CopyRows(types.length);
+  let rows = new CopyRows(types.length);
   for (const found of source.prepare(select).iterate(...values) as Iterable<Values>) {
     const row = { ...found, ...change?.(found, source) };
     rows.row();
     for (const [column, type] of types) rows[type]((row[column] ?? null) as never);
     if (rows.count < ROWS_MAX) continue;
     await tx.copy(into, rows);
-    rows.clear();
+    rows = new CopyRows(types.length);
   }
   await tx.copy(into, rows);
 }

@@ -38,7 +38,7 @@ export interface Transaction extends Statements {
   added(what: Added): void;
 }
 
-export function statementsOf(client: PoolClient): Statements {
+export function statementsOf(client: Pick<PoolClient, 'query'>): Statements {
   const rows = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
     (await client.query<QueryResultRow>(text, [...values])).rows as readonly object[] as readonly Row[];
   return {

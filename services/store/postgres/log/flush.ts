@@ -10,7 +10,7 @@ import type { Leaves } from './leaves.ts';
 import { writeMissed } from './missed-writes.ts';
 
 /** Columns of each table that is written by COPY, in the order of migrations/002-delivery-log.ts. */
-const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 5, missed: 5, feed: 9 } as const;
+const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 6, missed: 5, feed: 9 } as const;
 
 /** Writes what a batch has changed, but for health and the position. */
 export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Promise<void> {
@@ -27,7 +27,10 @@ export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Prom
     else addBody(copies, body);
   }
   for (const delivery of changed)
-    addFailing(copies, delivery, batch.deliveries.statusBefore.get(delivery.seq));
+    addFailing(copies, delivery, {
+      merchant: batch.events.states[delivery.event]?.merchant ?? null,
+      before: batch.deliveries.statusBefore.get(delivery.seq),
+    });
   await copies.write(tx);
   await updateEvents(tx, batch.events.states);
   await updateDeliveries(
@@ -140,10 +143,15 @@ export function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: Ne
 }
 
 /** Adds a delivery whose status has become one of those that `failing` lists. */
-export function addFailing(copies: Copies, d: Delivery, before: number | undefined): void {
+export function addFailing(
+  copies: Copies,
+  d: Delivery,
+  { merchant, before }: { readonly merchant: number | null; readonly before: number | undefined },
+): void {
   if (d.status === before || !isFailing(d.status)) return;
   copies
     .row('failing', d.createdAt)
+    .int(merchant)
     .int(d.endpoint)
     .smallint(d.status)
     .bigint(d.createdAt)

@@ -1,4 +1,3 @@
-import { setImmediate as immediate } from 'node:timers/promises';
 import type { HealthPolicy } from '../../../domain/health.ts';
 import { type JournalEntries, type JournalEntry, PositionLost } from '../../../domain/journal.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
@@ -83,7 +82,7 @@ export class JournalWrites {
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       // Partitions whose batch was recorded hand over the next one first: it goes into this transaction, too.
-      await immediate();
+      await new Promise((resolve) => setImmediate(resolve));
       const batches = this.#take();
       try {
         await this.#record(batches);

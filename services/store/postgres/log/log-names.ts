@@ -93,14 +93,6 @@ export class LogNames {
     return found?.merchant === merchant ? found.seq : undefined;
   }
 
-  /** Returns the endpoints of a merchant. */
-  async endpointsOf(merchant: number): Promise<readonly number[]> {
-    const found = await this.#database.read(({ rows }) =>
-      rows<{ readonly seq: number }>('SELECT seq FROM log_endpoint WHERE merchant = $1', [merchant]),
-    );
-    return found.map(({ seq }) => seq);
-  }
-
   /** Reads the names of these numbers, so that `numbers.endpointId` has them. `within`: a transaction that runs. */
   async readIds(endpoints: Iterable<number>, within?: Statements): Promise<void> {
     const missing = [...new Set(endpoints)].filter((seq) => !this.#endpointIds.has(seq));

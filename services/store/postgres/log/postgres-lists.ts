@@ -37,15 +37,9 @@ export class PostgresLists implements MerchantLists {
       endpointId === undefined ? undefined : await this.#names.endpoint(merchantId, endpointId);
     if (endpointId !== undefined && endpoint === undefined) return { records: [], next: null };
     const isFailing = status !== undefined && STATUS.of[status] > STATUS.of.delivered;
-    const endpoints = !isFailing
-      ? []
-      : endpoint === undefined
-        ? await this.#names.endpointsOf(merchant)
-        : [endpoint];
+    const of = endpoint === undefined ? { merchant } : { endpoint };
     const read = (step: Step) =>
-      isFailing
-        ? this.#readFailing(endpoints, options, step)
-        : this.#readDeliveries(endpoint === undefined ? { merchant } : { endpoint }, options, step);
+      isFailing ? this.#readFailing(of, options, step) : this.#readDeliveries(of, options, step);
     const { rows, next } = await page(start, options.limit, read);
     await this.#names.readIds(rows.map((row) => row.endpoint));
     return {
@@ -87,7 +81,7 @@ export class PostgresLists implements MerchantLists {
     { since = 0 }: { readonly since?: number },
     { before, count, wanted }: Step,
   ): Promise<Examined<Row>> {
-    const [column = '', owner] = Object.entries(of)[0] ?? [];
+    const [column, owner] = columnOf(of);
     const text = examining(table, column, condition);
     const found = await this.#database.read(({ rows }) =>
       rows<ExaminedRow<Row>>(text, [owner, since, before.createdAt, before.seq, count, wanted, ...values]),
@@ -102,17 +96,14 @@ export class PostgresLists implements MerchantLists {
     return { rows: matching, last, isEnd: examined < count };
   }
 
-  /** Of each endpoint its next failing deliveries; then, of the newest of all, those that match. */
-  #readFailing(
-    endpoints: readonly number[],
-    options: DeliveryOptions,
-    { before, count }: Step,
-  ): Promise<Examined<DeliveryRow>> {
+  /** Examines the next failing deliveries, by keys; then reads those that match. */
+  #readFailing(of: Owner, options: DeliveryOptions, { before, count }: Step): Promise<Examined<DeliveryRow>> {
     const { status, since = 0 } = options;
     const code = status === undefined ? 0 : STATUS.of[status];
+    const [column, owner] = columnOf(of);
     return this.#database.read(async ({ rows }) => {
-      const keys = await rows<FailingRow>(FAILING, [
-        endpoints,
+      const keys = await rows<FailingRow>(failing(column), [
+        owner,
         since,
         before.createdAt,
         before.seq,
@@ -120,10 +111,11 @@ export class PostgresLists implements MerchantLists {
         code,
       ]);
       const condition = conditionOf({ ...options, status: code }, BY_KEYS_VALUES);
-      const found = await rows<DeliveryRow>(
-        `${BY_KEYS} AND ${condition.text} ORDER BY created_at DESC, seq DESC`,
-        [...byKeys(keys), ...condition.values],
-      );
+      const found = await rows<DeliveryRow>(byKeys(condition.text), [
+        keys.map(({ delivery_id }) => delivery_id),
+        keys.map(({ created_at }) => created_at),
+        ...condition.values,
+      ]);
       const last = keys.at(-1);
       return { rows: found, last: last && keyOf(last), isEnd: keys.length < count };
     });
@@ -132,6 +124,10 @@ export class PostgresLists implements MerchantLists {
 
 /** The column of an index by which a list is read, and its value. */
 type Owner = { readonly merchant: number } | { readonly endpoint: number };
+
+function columnOf(of: Owner): [column: string, value: number] {
+  return 'merchant' in of ? ['merchant', of.merchant] : ['endpoint', of.endpoint];
+}
 
 interface KeyRow {
   readonly created_at: number;
@@ -216,24 +212,17 @@ const examining = (table: string, owner: string, condition: string) => `WITH exa
   ) m ON TRUE
   ORDER BY m.created_at DESC, m.seq DESC`;
 
-const FAILING = `SELECT d.* FROM unnest($1::int[]) AS e (seq)
-  CROSS JOIN LATERAL (
-    SELECT created_at, seq, delivery_id FROM failing WHERE endpoint = e.seq AND status = $6
-    AND created_at >= $2 AND created_at <= $3 AND (created_at, seq) < ($3, $4)
-    ORDER BY created_at DESC, seq DESC LIMIT $5
-  ) d ORDER BY d.created_at DESC, d.seq DESC LIMIT $5`;
+const failing = (
+  owner: string,
+) => `SELECT created_at, seq, delivery_id FROM failing WHERE ${owner} = $1 AND status = $6
+  AND created_at >= $2 AND created_at <= $3 AND (created_at, seq) < ($3, $4)
+  ORDER BY created_at DESC, seq DESC LIMIT $5`;
 
-const BY_KEYS = `SELECT * FROM delivery WHERE delivery_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at <= $3`;
-const BY_KEYS_VALUES = 3;
-
-function byKeys(keys: readonly FailingRow[]): readonly unknown[] {
-  const times = keys.map(({ created_at }) => created_at);
-  return [
-    keys.map(({ delivery_id }) => delivery_id),
-    Math.min(...times, Number.MAX_SAFE_INTEGER),
-    Math.max(...times, 0),
-  ];
-}
+/** By id, each in the leaf of its time: with one condition for all of them, every leaf would be searched for every id. */
+const byKeys = (condition: string) => `SELECT d.* FROM unnest($1::bytea[], $2::bigint[]) AS k (id, at)
+  CROSS JOIN LATERAL (SELECT * FROM delivery WHERE delivery_id = k.id AND created_at = k.at LIMIT 1) d
+  WHERE ${condition} ORDER BY d.created_at DESC, d.seq DESC`;
+const BY_KEYS_VALUES = 2;
 
 /** Takes rows until the page is full, or as many were examined as one page may; `next`: where the following one begins. */
 async function page<Row extends KeyRow>(

@@ -81,8 +81,8 @@ function endpointsFrom(
 }
 
 /**
- * Reads a page of missed events, then their events and deliveries by id within the page's time: joined in one statement,
- * every leaf would be read.
+ * Reads a page of missed events, then their events and deliveries by id, each in the leaf of its time: joined in one
+ * statement, every leaf would be read.
  */
 async function missedBy(
   statements: Statements,
@@ -97,17 +97,14 @@ async function missedBy(
   if (keys.length === 0) return [];
   const events = await statements.rows<EventPart>(EVENTS, [
     keys.map(({ event_id }) => event_id),
-    ...spanOf(keys.map(({ created_at }) => created_at)),
+    keys.map(({ created_at }) => created_at),
     merchant,
   ]);
   const own = keys.filter(({ delivery_id }) => delivery_id !== null);
-  const deliveries =
-    own.length === 0
-      ? []
-      : await statements.rows<DeliveryPart>(DELIVERIES, [
-          own.map(({ delivery_id }) => delivery_id),
-          ...spanOf(own.map(({ delivery_at }) => delivery_at ?? 0)),
-        ]);
+  const deliveries = await statements.rows<DeliveryPart>(DELIVERIES, [
+    own.map(({ delivery_id }) => delivery_id),
+    own.map(({ delivery_at }) => delivery_at),
+  ]);
   const eventOf = new Map(events.map((row) => [row.event_id.toString('hex'), row]));
   const statusOf = new Map(deliveries.map((row) => [row.delivery_id.toString('hex'), row.status]));
   return keys.map((key) => {
@@ -128,17 +125,15 @@ interface DeliveryPart {
   readonly status: number;
 }
 
-function spanOf(times: readonly number[]): [from: number, to: number] {
-  return [Math.min(...times), Math.max(...times)];
-}
-
 const MISSED = `SELECT created_at, event_id, delivery_id, delivery_at FROM missed
   WHERE endpoint = $1 AND created_at >= $2 AND created_at < $4 AND (created_at, event_id) > ($2, $3)
   ORDER BY created_at, event_id LIMIT $5`;
-const EVENTS = `SELECT event_id, type, sub_type FROM event
-  WHERE event_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at <= $3 AND merchant = $4`;
-const DELIVERIES = `SELECT delivery_id, status FROM delivery
-  WHERE delivery_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at <= $3`;
+const EVENTS = `SELECT e.* FROM unnest($1::bytea[], $2::bigint[]) AS k (id, at) CROSS JOIN LATERAL (
+    SELECT event_id, type, sub_type FROM event WHERE event_id = k.id AND created_at = k.at AND merchant = $3 LIMIT 1
+  ) e`;
+const DELIVERIES = `SELECT d.* FROM unnest($1::bytea[], $2::bigint[]) AS k (id, at) CROSS JOIN LATERAL (
+    SELECT delivery_id, status FROM delivery WHERE delivery_id = k.id AND created_at = k.at LIMIT 1
+  ) d`;
 
 function placeAfter(rows: readonly MissedRow[]): Partial<PageStart> {
   const last = rows.at(-1);

@@ -26,7 +26,6 @@ CREATE TABLE log_endpoint (
   endpoint_id text COLLATE "C" NOT NULL UNIQUE,
   merchant int NOT NULL
 );
-CREATE INDEX log_endpoint_of_merchant ON log_endpoint (merchant);
 
 -- Rows are numbered in blocks, one block for each value.
 CREATE SEQUENCE log_block;
@@ -105,6 +104,7 @@ CREATE TABLE body (
 -- The deliveries that are failed, exhausted, cancelled or refused now. An index of delivery that names the status would
 -- keep its rows from being updated in place.
 CREATE TABLE failing (
+  merchant int NOT NULL,
   endpoint int NOT NULL,
   status smallint NOT NULL,
   created_at bigint NOT NULL,
@@ -112,6 +112,7 @@ CREATE TABLE failing (
   delivery_id bytea NOT NULL
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX failing_newest ON failing (endpoint, status, created_at, seq);
+CREATE INDEX failing_newest_of_merchant ON failing (merchant, status, created_at, seq);
 
 -- Events that an endpoint has missed; created_at: the event's. delivery_id: the event's own delivery, null while there is
 -- none; delivery_at: its created_at.

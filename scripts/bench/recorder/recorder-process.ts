@@ -1,0 +1,92 @@
+/** A recorder's store in a process of its own: it records a prepared journal as fast as the store takes it. */
+import { systemClock } from '../../../services/process/clock.ts';
+import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
+import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import type { Store } from '../../../services/store/store.ts';
+import { answer } from '../child.ts';
+import { wallClock } from '../measure.ts';
+import { endpointsOf, type JournalLoad, makeJournal } from './journal-load.ts';
+
+export interface RecorderPlace {
+  readonly store: 'sqlite' | 'postgres';
+  /** The file, or the URL. */
+  readonly at: string;
+}
+
+export interface Recorded {
+  readonly entries: number;
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  readonly cpuMs: number;
+}
+
+/** As production's by default. */
+const HEALTH = { withoutSuccessMs: 120 * 3_600_000, failedAttempts: 20 };
+const CONNECTIONS_MAX = 3;
+const DAY_MS = 86_400_000;
+
+let store: Store | undefined;
+let journal: ReturnType<typeof makeJournal> = new Map();
+
+answer({
+  async open({ store: engine, at }: RecorderPlace) {
+    const options = { clock: systemClock(), healthPolicy: HEALTH };
+    store =
+      engine === 'sqlite'
+        ? await openSqliteStore({ ...options, file: at })
+        : await openPostgresStore({
+            ...options,
+            address: parsePostgresUrl(at, undefined),
+            connectionsMax: CONNECTIONS_MAX,
+            leafMs: DAY_MS,
+          });
+  },
+  createEndpoints,
+  prepare({ load, partitions }: { readonly load: JournalLoad; readonly partitions: readonly number[] }) {
+    journal = makeJournal(load, wallClock(), (partition) => partitions.includes(partition));
+  },
+  record,
+  async close() {
+    await store?.close();
+  },
+});
+
+async function createEndpoints(load: JournalLoad): Promise<void> {
+  for (const { merchantId, endpointId } of endpointsOf(load))
+    await store?.endpoints.create(
+      {
+        uuid: endpointId,
+        merchantId,
+        url: `https://${endpointId}.example.com/`,
+        description: '',
+        subscribedEvents: null,
+        apiVersion: '2.3.8',
+        secret: { keyId: 'k1', ciphertext: '' },
+        secretHint: '…abcd',
+        legacy: false,
+      },
+      { at: wallClock(), actor: { kind: 'operator' }, quota: 1 },
+    );
+}
+
+/** Records this part of each partition, from one share of its batches to another. One batch a partition is under way. */
+async function record({ from, to }: { readonly from: number; readonly to: number }): Promise<Recorded> {
+  let entries = 0;
+  const cpu = process.cpuUsage();
+  const startedAt = wallClock();
+  await Promise.all(
+    [...journal].map(async ([partition, batches]) => {
+      const at = (share: number) => Math.floor(share * batches.length);
+      for (const batch of batches.slice(at(from), at(to))) {
+        const last = batch.first + batch.entries.length - 1;
+        const position = { partition: `p${partition}`, first: batch.first, last };
+        await store?.log.applyJournal(position, batch.entries);
+        entries += batch.entries.length;
+      }
+    }),
+  );
+  const { user, system } = process.cpuUsage(cpu);
+  return { entries, from: startedAt, to: wallClock(), cpuMs: (user + system) / 1000 };
+}
