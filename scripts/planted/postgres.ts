@@ -8,6 +8,8 @@ const CLIENT = 'test/store/postgres/client/postgres-database.test.ts';
 const REQUESTS = 'test/store/postgres/processes/requests.test.ts';
 const RECORDERS = 'test/store/postgres/processes/recorders.test.ts';
 const NUMBERS = 'test/store/postgres/failover/numbers.test.ts';
+const LEAVES = 'test/store/postgres/leaves.test.ts';
+const PLANS = 'test/store/postgres/plans.test.ts';
 const LEASES = 'test/store/postgres/processes/leases.test.ts';
 
 /** The store on PostgreSQL: what several processes do at the same time. */
@@ -155,6 +157,51 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     replacement: 'coalesce(h.failure_count, 0) AS failure_count',
     test: CONTRACT,
     title: 'counts from the last change of the URL on',
+  },
+  {
+    id: 'postgres-detach-not-finished',
+    bug: 'a leaf whose detaching was cut off is detached once more, which fails',
+    file: `${LOG}/leaves.ts`,
+    text: "state?.pending ? 'FINALIZE' : 'CONCURRENTLY'",
+    replacement: "state?.pending ? 'CONCURRENTLY' : 'CONCURRENTLY'",
+    test: LEAVES,
+    title: 'are dropped when a crash has cut off their detaching',
+  },
+  {
+    id: 'postgres-detached-leaf-stays',
+    bug: 'a leaf that was detached before a crash is never dropped',
+    file: `${LOG}/leaves.ts`,
+    text: "AND relkind = 'r'",
+    replacement: "AND relkind = 'r' AND relispartition",
+    test: LEAVES,
+    title: 'are dropped when a crash came after their detaching',
+  },
+  {
+    id: 'postgres-detach-waits-for-ever',
+    bug: 'a reader that holds its transaction keeps recorders from making a leaf',
+    file: `${LOG}/leaves.ts`,
+    text: "SET lock_timeout = '2s'",
+    replacement: 'SET lock_timeout = 0',
+    test: LEAVES,
+    title: 'wait for a reader without keeping a recorder',
+  },
+  {
+    id: 'postgres-invalid-index-kept',
+    bug: 'an index of entities that a crash left invalid is not built anew',
+    file: `${LOG}/closed-leaves.ts`,
+    text: 'WHERE i.indisvalid AND c.relname',
+    replacement: 'WHERE c.relname',
+    test: LEAVES,
+    title: 'get an index of entities once they have ended',
+  },
+  {
+    id: 'postgres-page-reads-every-leaf',
+    bug: 'deliveries of a page are searched in every leaf',
+    file: `${LOG}/postgres-lists.ts`,
+    text: 'WHERE delivery_id = k.id AND created_at = k.at LIMIT 1',
+    replacement: 'WHERE delivery_id = k.id LIMIT 1',
+    test: PLANS,
+    title: 'use an index and read no leaf behind the page',
   },
   {
     id: 'postgres-replay-advances-from-anywhere',

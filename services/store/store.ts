@@ -233,8 +233,8 @@ export interface DeliveryLog {
   waitForAttempt(deliveryId: string, signal: AbortSignal): Promise<boolean>;
   /**
    * Deletes deliveries and events older than `before`, at most `limit` rows or one leaf: an engine that keeps its log in
-   * leaves, one for each span of time, drops a leaf when all of it is older. Returns the number of rows, or leaves; 0:
-   * nothing is old enough.
+   * leaves, one for each span of time, drops a leaf when all of it is older, and prepares one that has ended for reads.
+   * Returns the number of rows, or leaves; 0: there is nothing to do.
    */
   retain(before: number, limit: number): Promise<number>;
   /**

@@ -1,8 +1,12 @@
 import pg from 'pg';
 import { systemClock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
-import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
+import {
+  type DatabaseOptions,
+  PostgresDatabase,
+} from '../../../services/store/postgres/client/postgres-database.ts';
 import { Leaves } from '../../../services/store/postgres/log/leaves.ts';
+import { StoreUnavailable } from '../../../services/store/store.ts';
 import { startChild } from '../child.ts';
 import { sleep } from '../load.ts';
 import { wallClock } from '../measure.ts';
@@ -14,6 +18,8 @@ const LEAVES = 2;
 /** How long a reader holds its transaction, in which it has read the parent table. */
 const HELD_MS = 5000;
 const SAMPLE_MS = 20;
+/** The pause before a leaf that is in use is tried again. */
+const AGAIN_MS = 500;
 const LOAD = { partitions: 12, merchants: 100, batch: 50, attemptedAfter: 200 };
 
 export interface DropLeafResult {
@@ -35,7 +41,7 @@ export function measureDropLeaf({
   return withPostgres(async (postgres) => {
     const url = await postgres.createDatabase('leaves');
     const options = { address: parsePostgresUrl(url, undefined), clock: systemClock(), connectionsMax: 3 };
-    const database = new PostgresDatabase({ ...options, applicationName: 'retention' });
+    const database = databaseOf(options, 'retention');
     const sizes = { leaves: LEAVES, leafMs: DAY_MS, until: wallClock(), eventsPerLeaf: deliveries / 2 };
     await fillLeaves(database, url, { ...sizes, endpoints: 0 });
     const recorder = startChild('./recorder/recorder-process.ts');
@@ -54,14 +60,10 @@ export function measureDropLeaf({
     const over = new AbortController();
     const waits = longestWait(url, over.signal);
     const startedAt = wallClock();
-    const isDropped = await new Leaves(database, DAY_MS).dropOldest(
-      ['event', 'delivery', 'attempt', 'body', 'failing', 'missed'],
-      wallClock() - DAY_MS,
-      'log_from',
-    );
-    if (!isDropped) throw new Error('no leaf was old enough');
+    const made = makeLeaves(options, HELD_MS);
+    await dropWhenPossible(new Leaves(database, DAY_MS));
     const dropMs = wallClock() - startedAt;
-    await released;
+    await Promise.all([released, made]);
     const { entries } = await recording;
     over.abort();
     const waitedMs = await waits;
@@ -70,6 +72,36 @@ export function measureDropLeaf({
     await database.close();
     return { deliveries, dropMs, waitedMs, recorded: entries };
   });
+}
+
+/** Drops the oldest leaf as retention does: again after a while, when a reader keeps it from being detached. */
+async function dropWhenPossible(leaves: Leaves): Promise<void> {
+  const kinds = ['event', 'delivery', 'attempt', 'body', 'failing', 'missed'] as const;
+  for (;;) {
+    try {
+      if (await leaves.dropOldest(kinds, wallClock() - DAY_MS, 'log_from')) return;
+      throw new Error('no leaf was old enough');
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+/** Makes leaves of days to come, as a recorder does when a day begins. */
+async function makeLeaves(options: Parameters<typeof databaseOf>[0], forMs: number): Promise<void> {
+  const database = databaseOf(options, 'leaf maker');
+  const leaves = new Leaves(database, DAY_MS);
+  const until = wallClock() + forMs;
+  for (let day = 2; wallClock() < until; day += 1) {
+    await leaves.ensureAt(wallClock() + day * DAY_MS);
+    await sleep(AGAIN_MS);
+  }
+  await database.close();
+}
+
+function databaseOf(options: Omit<DatabaseOptions, 'applicationName'>, applicationName: string) {
+  return new PostgresDatabase({ ...options, applicationName });
 }
 
 /** Returns the longest wait for a lock, but for that of the session that drops the leaf, which has to wait. */
@@ -89,5 +121,5 @@ async function longestWait(url: string, over: AbortSignal): Promise<number> {
 }
 
 export function dropLeafText({ deliveries, dropMs, waitedMs, recorded }: DropLeafResult): string {
-  return `a leaf of ${deliveries} deliveries dropped in ${(dropMs / 1000).toFixed(1)} s, beside a reader's transaction of ${HELD_MS / 1000} s and a recorder (${recorded} records): no other statement waited longer than ${Math.round(waitedMs)} ms`;
+  return `a leaf of ${deliveries} deliveries dropped in ${(dropMs / 1000).toFixed(1)} s, beside a reader's transaction of ${HELD_MS / 1000} s, a recorder (${recorded} records) and new leaves: no other statement waited longer than ${Math.round(waitedMs)} ms`;
 }

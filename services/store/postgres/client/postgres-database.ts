@@ -12,6 +12,8 @@ const ATTEMPTS = 3;
 const PAUSE_MS = 20;
 /** The longest pause between two statements of a transaction. */
 const SILENT_MS = 10_000;
+/** How long a statement of maintenance may take: it reads a whole leaf, or waits for those who read it. */
+export const MAINTENANCE_MS = 3_600_000;
 /** The interval of tests whether the server answers again. */
 const PROBE_MS = 1_000;
 const DISK_FULL = '53100';
@@ -67,22 +69,25 @@ export class PostgresDatabase {
     return this.#watched(() => this.#with((client) => work(statementsOf(client))));
   }
 
-  /** Runs statements that cannot be part of a transaction, each on its own. */
+  /** Runs statements of maintenance that cannot be part of a transaction, each on its own. They may take long. */
   alone<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
-    return this.read(work);
+    return this.#watched(() => this.#with((client) => work(statementsOf(client, MAINTENANCE_MS))));
   }
 
   /**
    * Runs the work in one transaction (READ COMMITTED), which commits when it resolves. It runs again
-   * after a conflict with another transaction.
+   * after a conflict with another transaction. `timeoutMs`: how long each statement may take, ten seconds by default.
    */
-  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    { timeoutMs }: { readonly timeoutMs?: number } = {},
+  ): Promise<T> {
     return this.#watched(async () => {
       for (let attempt = 1; ; attempt += 1) {
         const added = new Set<Added>();
         const run = async (client: PoolClient) => {
           const transaction: Transaction = {
-            ...statementsOf(client),
+            ...statementsOf(client, timeoutMs),
             feed: [],
             copy: (table, rows) => copyRows(client, table, rows),
             sawTimeline: (name) => this.#primary.sawTimeline(name),

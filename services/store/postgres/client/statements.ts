@@ -38,14 +38,19 @@ export interface Transaction extends Statements {
   added(what: Added): void;
 }
 
-export function statementsOf(client: Pick<PoolClient, 'query'>): Statements {
-  const rows = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-    (await client.query<QueryResultRow>(text, [...values])).rows as readonly object[] as readonly Row[];
+/** `timeoutMs`: how long a statement may take, instead of the connection's limit. */
+export function statementsOf(client: Pick<PoolClient, 'query'>, timeoutMs?: number): Statements {
+  const query = (text: string, values: readonly unknown[] = []) => {
+    const config = { text, values: [...values], ...(timeoutMs ? { query_timeout: timeoutMs } : {}) };
+    return client.query<QueryResultRow>(config);
+  };
+  const rows = async <Row extends object>(text: string, values?: readonly unknown[]) =>
+    (await query(text, values)).rows as readonly object[] as readonly Row[];
   return {
     rows,
     first: async <Row extends object>(text: string, values?: readonly unknown[]) =>
       (await rows<Row>(text, values))[0],
-    change: async (text, values = []) => (await client.query(text, [...values])).rowCount ?? 0,
+    change: async (text, values) => (await query(text, values)).rowCount ?? 0,
   };
 }
 

@@ -4,7 +4,7 @@ import { Listeners } from '../../../process/listeners.ts';
 import type { Feed, FeedPage } from '../../feed.ts';
 import { feedContents } from '../../log/feed-contents.ts';
 import { type FeedExtent, feedPage, feedSpan } from '../../log/feed-page.ts';
-import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
 import type { Leaves } from '../log/leaves.ts';
 import type { LogNames } from '../log/log-names.ts';
 import { type RowOfFeed, readReferences } from './feed-references.ts';
@@ -69,7 +69,8 @@ export class PostgresFeed implements Feed {
     const { database, leaves } = this.#deps;
     const [oldest] = await leaves.list('feed');
     if (!oldest || oldest.to > before) return 0;
-    await database.transaction(({ change }) => change(removedTo(`feed_${oldest.suffix}`)));
+    const timeoutMs = MAINTENANCE_MS;
+    await database.transaction(({ change }) => change(removedTo(`feed_${oldest.suffix}`)), { timeoutMs });
     await leaves.drop('feed', oldest);
     return 1;
   }

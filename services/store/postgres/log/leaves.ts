@@ -68,12 +68,12 @@ export class Leaves {
     this.#known.clear();
   }
 
-  /** Returns the leaves of a kind, oldest first. */
+  /** Returns the leaves of a kind, oldest first; also one that was detached, but not dropped because of a crash. */
   async list(kind: LeafKind): Promise<readonly Leaf[]> {
     const names = await this.#database.read(({ rows }) =>
       rows<{ readonly name: string }>(
-        `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-         WHERE i.inhparent = $1::regclass ORDER BY c.relname`,
+        `SELECT relname AS name FROM pg_class WHERE relname ~ ('^' || $1 || '_[0-9]{10}$') AND relkind = 'r'
+         AND pg_table_is_visible(oid) ORDER BY relname`,
         [kind],
       ),
     );
@@ -106,20 +106,29 @@ export class Leaves {
     return true;
   }
 
-  /** Drops a leaf of a kind; writers of other leaves do not wait. Dropping one that is gone does nothing. */
+  /**
+   * Drops a leaf of a kind; writers of other leaves do not wait. Dropping one that is gone does nothing. While somebody
+   * holds a transaction in which the table was read, the call rejects after two seconds, and is to be tried again: whoever
+   * makes a leaf waits as long.
+   */
   async drop(kind: LeafKind, { suffix }: Leaf): Promise<void> {
     const name = `${kind}_${suffix}`;
     this.#known.delete(suffix);
     await this.#database.alone(async ({ rows, first }) => {
-      const state = await first<{ readonly pending: boolean }>(
-        `SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)
-         AND inhparent = $2::regclass`,
-        [name, kind],
-      );
-      // Not within a transaction: readers and writers go on meanwhile. One that was cut off is finished.
-      const how = state?.pending ? 'FINALIZE' : 'CONCURRENTLY';
-      if (state) await rows(`ALTER TABLE ${kind} DETACH PARTITION ${name} ${how}`);
-      await rows(`DROP TABLE IF EXISTS ${name}`);
+      await rows("SET lock_timeout = '2s'");
+      try {
+        const state = await first<{ readonly pending: boolean }>(
+          `SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)
+           AND inhparent = $2::regclass`,
+          [name, kind],
+        );
+        // Not within a transaction: readers and writers go on meanwhile. One that was cut off is finished.
+        const how = state?.pending ? 'FINALIZE' : 'CONCURRENTLY';
+        if (state) await rows(`ALTER TABLE ${kind} DETACH PARTITION ${name} ${how}`);
+        await rows(`DROP TABLE IF EXISTS ${name}`);
+      } finally {
+        await rows('RESET lock_timeout').catch(() => {});
+      }
     });
   }
 }

@@ -9,8 +9,9 @@ import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
 import { AttemptWaits } from './attempt-waits.ts';
 import { BODY_KIND } from './bodies.ts';
+import { prepareClosed } from './closed-leaves.ts';
 import { type JournalWriteDeps, JournalWrites } from './journal-writes.ts';
-import { LEAF_KINDS } from './leaf.ts';
+import { LEAF_KINDS, type LeafKind } from './leaf.ts';
 import { beginnings, type Leaves } from './leaves.ts';
 import type { LogNames } from './log-names.ts';
 import {
@@ -26,7 +27,10 @@ type FullDelivery = Awaited<ReturnType<DeliveryLog['delivery']>>;
 type FullEvent = Awaited<ReturnType<DeliveryLog['event']>>;
 
 /** The kinds of leaves that deletion by age covers. The feed has a retention of its own. */
-const LOG_KINDS = LEAF_KINDS.filter((kind) => kind !== 'feed');
+const LOG_KINDS: readonly LeafKind[] = LEAF_KINDS.filter((kind) => kind !== 'feed');
+
+/** Leaves that exist before their time begins. */
+const LEAVES_AHEAD = 2;
 
 export class PostgresDeliveryLog implements DeliveryLog {
   readonly #database: PostgresDatabase;
@@ -36,6 +40,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
   readonly #lists: MerchantLists;
   readonly #writes: JournalWrites;
   readonly #waits: AttemptWaits;
+  readonly #clock: Clock;
 
   constructor(
     deps: JournalWriteDeps & {
@@ -51,6 +56,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
     this.#lists = deps.lists;
     this.#writes = new JournalWrites(deps);
     this.#waits = new AttemptWaits(deps.database, deps.clock);
+    this.#clock = deps.clock;
   }
 
   async applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void> {
@@ -157,10 +163,18 @@ export class PostgresDeliveryLog implements DeliveryLog {
     return this.#waits.wait(deliveryId, signal);
   }
 
-  /** Drops the oldest leaf, when all of it is old enough: one a call. */
+  /**
+   * Drops the oldest leaf, when all of it is old enough, or prepares one that has ended: one a call. Makes the next leaves
+   * before: while a leaf is dropped, whoever makes one has to wait.
+   */
   async retain(before: number): Promise<number> {
+    const now = this.#clock.wall();
+    const { leafMs } = this.#leaves;
+    await this.#leaves.ensureAt(
+      ...Array.from({ length: LEAVES_AHEAD + 1 }, (_, ahead) => now + ahead * leafMs),
+    );
     const isDropped = await this.#leaves.dropOldest(LOG_KINDS, before, 'log_from');
-    if (isDropped) return 1;
+    if (isDropped || (await prepareClosed(this.#database, this.#leaves, now))) return 1;
     await this.#database.transaction(({ change }) =>
       change('DELETE FROM erasure WHERE accepted_before < $1 AND done_at IS NOT NULL', [Math.floor(before)]),
     );

@@ -1,7 +1,7 @@
 import { type Actor, CursorInvalid } from '../../change.ts';
 import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
 import { idBytes } from '../client/packed-id.ts';
-import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
 import { BODY_KIND } from '../log/bodies.ts';
 import { ERASURE_LOCK } from '../log/journal-writes.ts';
@@ -62,7 +62,9 @@ export class PostgresErasures implements Erasures {
     const { database, leaves } = this.#deps;
     const leaf = (await leaves.list('delivery')).find(({ from }) => from >= Number(after));
     if (!leaf) return { events: 0, deliveries: 0, next: null };
-    const removed = await database.transaction((tx) => removeFrom(tx, erasureId, leaf));
+    // A leaf that has ended has an index of entities; the newest is read as a whole.
+    const timeoutMs = MAINTENANCE_MS;
+    const removed = await database.transaction((tx) => removeFrom(tx, erasureId, leaf), { timeoutMs });
     return { ...removed, next: `${leaf.to}` };
   }
 

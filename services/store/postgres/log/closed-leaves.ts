@@ -1,0 +1,55 @@
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Statements } from '../client/statements.ts';
+import { LEAF_KINDS, type Leaf } from './leaf.ts';
+import type { Leaves } from './leaves.ts';
+
+/** How long after its end a leaf is still written to by more than a few retries. */
+const LATE_MS = 3_600_000;
+/** The kinds of leaves that an erasure searches for an entity. */
+const WITH_ENTITIES = ['event', 'delivery'] as const;
+
+/**
+ * Prepares the oldest leaf that has ended and is not prepared yet. Returns whether there was one. Its rows are frozen and
+ * its statistics taken once, so that the server need not read it again for that; then it gets an index of entities, which
+ * would be costly to keep up to date while the leaf is written to. A leaf whose indexes are valid is prepared: after a crash
+ * the work begins again, and an index that was left invalid is built anew.
+ */
+export async function prepareClosed(
+  database: PostgresDatabase,
+  leaves: Leaves,
+  now: number,
+): Promise<boolean> {
+  const ended = (await leaves.list('delivery')).filter(({ to }) => to + LATE_MS <= now);
+  if (ended.length === 0) return false;
+  const valid = await database.read(({ rows }) =>
+    rows<{ readonly name: string }>(
+      `SELECT c.relname AS name FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+       WHERE i.indisvalid AND c.relname LIKE '%\\_entity' AND pg_table_is_visible(c.oid)`,
+    ),
+  );
+  const names = new Set(valid.map(({ name }) => name));
+  const leaf = ended.find((each) => WITH_ENTITIES.some((kind) => !names.has(indexOf(kind, each))));
+  if (!leaf) return false;
+  await database.alone((statements) => prepare(statements, leaf, names));
+  return true;
+}
+
+async function prepare({ rows, first }: Statements, leaf: Leaf, valid: ReadonlySet<string>): Promise<void> {
+  for (const kind of LEAF_KINDS) {
+    const name = `${kind}_${leaf.suffix}`;
+    const there = await first<{ readonly name: string | null }>('SELECT to_regclass($1)::text AS name', [
+      name,
+    ]);
+    if (there?.name) await rows(`VACUUM (FREEZE, ANALYZE) ${name}`);
+  }
+  for (const kind of WITH_ENTITIES) {
+    const index = indexOf(kind, leaf);
+    if (valid.has(index)) continue;
+    await rows(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+    await rows(`CREATE INDEX CONCURRENTLY ${index} ON ${kind}_${leaf.suffix} (entity_id)`);
+  }
+}
+
+function indexOf(kind: (typeof WITH_ENTITIES)[number], { suffix }: Leaf): string {
+  return `${kind}_${suffix}_entity`;
+}
