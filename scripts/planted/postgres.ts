@@ -161,7 +161,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-detach-not-finished',
     bug: 'a leaf whose detaching was cut off is detached once more, which fails',
-    file: `${LOG}/leaves.ts`,
+    file: 'services/store/postgres/leaves/leaves.ts',
     text: "state?.pending ? 'FINALIZE' : 'CONCURRENTLY'",
     replacement: "state?.pending ? 'CONCURRENTLY' : 'CONCURRENTLY'",
     test: LEAVES,
@@ -170,16 +170,16 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-detached-leaf-stays',
     bug: 'a leaf that was detached before a crash is never dropped',
-    file: `${LOG}/leaves.ts`,
+    file: 'services/store/postgres/leaves/leaves.ts',
     text: "AND relkind = 'r'",
     replacement: "AND relkind = 'r' AND relispartition",
     test: LEAVES,
-    title: 'are dropped when a crash came after their detaching',
+    title: 'are dropped when a crash came after the last was detached',
   },
   {
     id: 'postgres-detach-waits-for-ever',
     bug: 'a reader that holds its transaction keeps recorders from making a leaf',
-    file: `${LOG}/leaves.ts`,
+    file: 'services/store/postgres/leaves/leaves.ts',
     text: "SET lock_timeout = '2s'",
     replacement: 'SET lock_timeout = 0',
     test: LEAVES,
@@ -188,7 +188,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-invalid-index-kept',
     bug: 'an index of entities that a crash left invalid is not built anew',
-    file: `${LOG}/closed-leaves.ts`,
+    file: 'services/store/postgres/leaves/closed-leaves.ts',
     text: 'WHERE i.indisvalid AND c.relname',
     replacement: 'WHERE c.relname',
     test: LEAVES,

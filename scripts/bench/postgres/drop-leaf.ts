@@ -5,7 +5,7 @@ import {
   type DatabaseOptions,
   PostgresDatabase,
 } from '../../../services/store/postgres/client/postgres-database.ts';
-import { Leaves } from '../../../services/store/postgres/log/leaves.ts';
+import { Leaves } from '../../../services/store/postgres/leaves/leaves.ts';
 import { StoreUnavailable } from '../../../services/store/store.ts';
 import { startChild } from '../child.ts';
 import { sleep } from '../load.ts';

@@ -4,6 +4,8 @@ import { type ExplainedStatement, nodesOf, type PlanNode } from './explained-dat
 const WHOLE_LEAF_MAX = 100;
 /** Rows that one statement may read: a page examines up to 10,000. */
 const READ_MAX = 10_500;
+/** Searches of leaves by one statement: a few for each id of a page, or one of each leaf for a single id. */
+const SEARCHES_MAX = 1000;
 
 /** What is wrong with a statement's plan on a log of many leaves; nothing when it is as it should be. */
 export function planFaults({ text, plan }: ExplainedStatement, leavesMax: number): readonly string[] {
@@ -14,6 +16,8 @@ export function planFaults({ text, plan }: ExplainedStatement, leavesMax: number
     .map((node) => `reads all ${rowsRead(node)} rows of ${node['Relation Name']}`);
   const read = scans.reduce((sum, node) => sum + rowsRead(node), 0);
   if (read > READ_MAX) faults.push(`reads ${read} rows`);
+  const searches = scans.reduce((sum, node) => sum + (node['Actual Loops'] ?? 0), 0);
+  if (searches > SEARCHES_MAX) faults.push(`searches leaves ${searches} times`);
   const leaves = leavesOf({ plan });
   if (leaves > leavesMax) faults.push(`reads ${leaves} leaves`);
   const statement = text.replaceAll(/\s+/g, ' ');

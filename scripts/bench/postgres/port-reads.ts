@@ -3,7 +3,7 @@ import type { Clock } from '../../../services/process/clock.ts';
 import { listCursor } from '../../../services/store/log/list-cursor.ts';
 import type { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { PostgresFeed } from '../../../services/store/postgres/feed/postgres-feed.ts';
-import { Leaves } from '../../../services/store/postgres/log/leaves.ts';
+import { Leaves } from '../../../services/store/postgres/leaves/leaves.ts';
 import { LogNames } from '../../../services/store/postgres/log/log-names.ts';
 import { Numbers } from '../../../services/store/postgres/log/numbers.ts';
 import { PostgresDeliveryLog } from '../../../services/store/postgres/log/postgres-delivery-log.ts';
@@ -53,8 +53,9 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const lists = new PostgresLists(database, names);
   const feed = new PostgresFeed({ database, leaves, names, clock });
   const policy = { withoutSuccessMs: HOUR_MS, failedAttempts: 1 };
-  const numbers = new Numbers();
-  const log = new PostgresDeliveryLog({ database, leaves, names, numbers, lists, feed, clock, policy });
+  const numbers = new Numbers(database);
+  const deps = { database, leaves, names, numbers, lists, feed, clock, policy };
+  const log = new PostgresDeliveryLog({ ...deps, logCommit: 'on' });
   const replays = new PostgresReplays(database);
   return {
     lists,

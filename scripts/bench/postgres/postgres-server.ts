@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { systemClock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
-import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
-import { migrate } from '../../../services/store/postgres/migrations/migrate.ts';
+import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../local-postgres/server.ts';
 import { cpuMsOfTree } from '../measure.ts';
 
@@ -45,13 +44,7 @@ function benchPostgres(server: LocalPostgres): BenchPostgres {
       await query(server.url(), `CREATE DATABASE ${name}`);
       const url = server.url(name);
       const address = parsePostgresUrl(url, undefined);
-      const options = { address, clock: systemClock(), connectionsMax: 1, applicationName: 'bench' };
-      const database = new PostgresDatabase(options);
-      try {
-        await migrate(database);
-      } finally {
-        await database.close();
-      }
+      await migrateDatabase(address, systemClock());
       return url;
     },
     async dropDatabase(name) {

@@ -1,6 +1,6 @@
 import type { PostgresDatabase } from '../postgres/client/postgres-database.ts';
-import { LEAF_KINDS } from '../postgres/log/leaf.ts';
-import type { Leaves } from '../postgres/log/leaves.ts';
+import { LEAF_KINDS } from '../postgres/leaves/leaf.ts';
+import type { Leaves } from '../postgres/leaves/leaves.ts';
 import { advance, type CopyState, type Reached } from './copy-state.ts';
 import { DeliveryTable } from './delivery-table.ts';
 import { EventTable } from './event-table.ts';

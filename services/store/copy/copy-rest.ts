@@ -1,6 +1,6 @@
 import type { PostgresDatabase } from '../postgres/client/postgres-database.ts';
 import type { Transaction } from '../postgres/client/statements.ts';
-import type { Leaves } from '../postgres/log/leaves.ts';
+import type { Leaves } from '../postgres/leaves/leaves.ts';
 import type { Store } from '../store.ts';
 import { copyAuditOf } from './copy-log.ts';
 import { advance, type CopyState } from './copy-state.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import { type PostgresAddress, parsePostgresUrl } from '../postgres/client/postgres-address.ts';
 import { PostgresDatabase } from '../postgres/client/postgres-database.ts';
-import { Leaves } from '../postgres/log/leaves.ts';
+import { Leaves } from '../postgres/leaves/leaves.ts';
 import { openPostgresStore } from '../postgres/postgres-store.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import type { Store } from '../store.ts';

@@ -1,5 +1,5 @@
+import type { Leaves } from '../postgres/leaves/leaves.ts';
 import { Copies } from '../postgres/log/flush.ts';
-import type { Leaves } from '../postgres/log/leaves.ts';
 
 /** A chunk ends with the row that makes it this large, so that memory stays bounded. */
 const BYTES_MAX = 4 * 1024 * 1024;

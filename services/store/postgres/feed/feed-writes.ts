@@ -1,6 +1,6 @@
 import { CopyRows } from '../client/copy-rows.ts';
 import type { FeedItem, Transaction } from '../client/statements.ts';
-import type { Leaves } from '../log/leaves.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 import { ADD_MERCHANTS } from '../log/log-names.ts';
 
 const COLUMNS = 9;

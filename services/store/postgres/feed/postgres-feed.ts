@@ -5,7 +5,7 @@ import type { Feed, FeedPage } from '../../feed.ts';
 import { feedContents } from '../../log/feed-contents.ts';
 import { type FeedExtent, feedPage, feedSpan } from '../../log/feed-page.ts';
 import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
-import type { Leaves } from '../log/leaves.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 import type { LogNames } from '../log/log-names.ts';
 import { type RowOfFeed, readReferences } from './feed-references.ts';
 

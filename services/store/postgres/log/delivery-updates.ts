@@ -1,7 +1,7 @@
 import type { Delivery } from '../../log/delivery.ts';
 import { ArrayValues } from '../client/array-values.ts';
 import type { Transaction } from '../client/statements.ts';
-import type { Leaves } from './leaves.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 
 /** Writes the last state of deliveries that the database has: one statement for each leaf. */
 export async function updateDeliveries(

@@ -2,11 +2,11 @@ import { STATUS } from '../../log/codes.ts';
 import type { Delivery } from '../../log/delivery.ts';
 import { CopyRows } from '../client/copy-rows.ts';
 import type { Transaction } from '../client/statements.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 import type { Batch } from './batch.ts';
 import type { EventState } from './batch-events.ts';
 import type { NewBody } from './bodies.ts';
 import { updateDeliveries } from './delivery-updates.ts';
-import type { Leaves } from './leaves.ts';
 import { writeMissed } from './missed-writes.ts';
 
 /** Columns of each table that is written by COPY, in the order of migrations/002-delivery-log.ts. */

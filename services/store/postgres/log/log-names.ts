@@ -2,8 +2,9 @@ import type { NameNumbers } from '../../log/log-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import { requireReconciled } from '../management/outbox-writes.ts';
+import { RecentMap } from './recent-map.ts';
 
-/** Names kept in memory; then all are looked up again. */
+/** Names that are remembered: of merchants, of endpoints, and of endpoints by their numbers. */
 const NAMES_MAX = 100_000;
 
 /**
@@ -22,14 +23,14 @@ interface EndpointName {
 }
 
 /**
- * Merchants and endpoints as small numbers, which every row of the log uses. A number never changes, so what was read is
- * remembered.
+ * Merchants and endpoints as small numbers, which every row of the log uses. A number never changes, so what was used
+ * recently is remembered.
  */
 export class LogNames {
   readonly #database: PostgresDatabase;
-  readonly #merchants = new Map<string, number>();
-  readonly #endpoints = new Map<string, EndpointName>();
-  readonly #endpointIds = new Map<number, string>();
+  readonly #merchants = new RecentMap<string, number>(NAMES_MAX);
+  readonly #endpoints = new RecentMap<string, EndpointName>(NAMES_MAX);
+  readonly #endpointIds = new RecentMap<number, string>(NAMES_MAX);
 
   constructor(database: PostgresDatabase) {
     this.#database = database;
@@ -37,9 +38,8 @@ export class LogNames {
 
   /** Gives these a number that have none. `endpoints`: with their merchants. */
   async add(merchants: Iterable<string>, endpoints: ReadonlyMap<string, string>): Promise<void> {
-    if (this.#endpoints.size > NAMES_MAX) this.forget();
-    const newMerchants = [...new Set(merchants)].filter((id) => !this.#merchants.has(id)).sort();
-    const newEndpoints = [...endpoints.keys()].filter((id) => !this.#endpoints.has(id)).sort();
+    const newMerchants = [...new Set(merchants)].filter((id) => this.#merchants.get(id) === undefined).sort();
+    const newEndpoints = [...endpoints.keys()].filter((id) => this.#endpoints.get(id) === undefined).sort();
     if (newMerchants.length + newEndpoints.length === 0) return;
     // A transaction of its own: recorders that add the same name wait for it, and for nothing else.
     const added = await this.#database.transaction(async (tx) => {
@@ -52,11 +52,9 @@ export class LogNames {
         'SELECT merchant_id AS id, seq FROM log_merchant WHERE merchant_id = ANY($1::text[])',
         [newMerchants],
       );
-      const seqs = new Map([...this.#merchants, ...ofMerchants.map(({ id, seq }) => [id, seq] as const)]);
-      await change(ADD_ENDPOINTS, [
-        newEndpoints,
-        newEndpoints.map((id) => seqs.get(endpoints.get(id) ?? '')),
-      ]);
+      const added = new Map(ofMerchants.map(({ id, seq }) => [id, seq]));
+      const seqOf = (merchantId = '') => added.get(merchantId) ?? this.#merchants.get(merchantId);
+      await change(ADD_ENDPOINTS, [newEndpoints, newEndpoints.map((id) => seqOf(endpoints.get(id)))]);
       const ofEndpoints = await rows<EndpointName & { id: string }>(
         'SELECT endpoint_id AS id, seq, merchant FROM log_endpoint WHERE endpoint_id = ANY($1::text[])',
         [newEndpoints],
@@ -95,7 +93,7 @@ export class LogNames {
 
   /** Reads the names of these numbers, so that `numbers.endpointId` has them. `within`: a transaction that runs. */
   async readIds(endpoints: Iterable<number>, within?: Statements): Promise<void> {
-    const missing = [...new Set(endpoints)].filter((seq) => !this.#endpointIds.has(seq));
+    const missing = [...new Set(endpoints)].filter((seq) => this.#endpointIds.get(seq) === undefined);
     if (missing.length === 0) return;
     const read = ({ rows }: Statements) =>
       rows<EndpointName & { id: string }>(

@@ -7,12 +7,12 @@ import type { DeliveryLog, JournalPosition, MerchantLists } from '../../store.ts
 import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
+import { prepareClosed } from '../leaves/closed-leaves.ts';
+import { LEAF_KINDS, type LeafKind } from '../leaves/leaf.ts';
+import { beginnings, type Leaves } from '../leaves/leaves.ts';
 import { AttemptWaits } from './attempt-waits.ts';
 import { BODY_KIND } from './bodies.ts';
-import { prepareClosed } from './closed-leaves.ts';
 import { type JournalWriteDeps, JournalWrites } from './journal-writes.ts';
-import { LEAF_KINDS, type LeafKind } from './leaf.ts';
-import { beginnings, type Leaves } from './leaves.ts';
 import type { LogNames } from './log-names.ts';
 import {
   type AttemptRow,

@@ -3,10 +3,10 @@ import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
 import { idBytes } from '../client/packed-id.ts';
 import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
+import type { Leaf } from '../leaves/leaf.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 import { BODY_KIND } from '../log/bodies.ts';
 import { ERASURE_LOCK } from '../log/journal-writes.ts';
-import type { Leaf } from '../log/leaf.ts';
-import type { Leaves } from '../log/leaves.ts';
 import type { LogNames } from '../log/log-names.ts';
 import { addToAudit } from '../management/outbox-writes.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { UsedKeys } from '../../used-keys.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
-import type { Leaves } from '../log/leaves.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { lockMerchant } from './merchant-lock.ts';

@@ -5,7 +5,7 @@ import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts'
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import { readTimeline } from '../client/timeline.ts';
-import type { Leaves } from '../log/leaves.ts';
+import type { Leaves } from '../leaves/leaves.ts';
 import { adoptChanges } from './directory-restore.ts';
 import { acceptChanges, publishAgain } from './reconciliation.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';

@@ -1,10 +1,10 @@
 /**
- * The delivery log. Its tables are partitioned by `created_at` (log/leaf.ts): of a delivery, when hookrail accepted its
+ * The delivery log. Its tables are partitioned by `created_at` (leaves/leaf.ts): of a delivery, when hookrail accepted its
  * event or the request for it; of an event, when it was accepted; the rows of one delivery are in leaves of one span. Words
  * are small numbers (services/store/log/codes.ts), merchants and endpoints the numbers of log_merchant and log_endpoint.
  * Ids are bytes (client/packed-id.ts). There is no default leaf: it would keep leaves from being detached while others write.
  *
- * Unique indexes are of each leaf alone (log/leaves.ts): of the whole table they would have to contain `created_at`.
+ * Unique indexes are of each leaf alone (leaves/leaves.ts): of the whole table they would have to contain `created_at`.
  */
 export const deliveryLog = `
 -- counted: attempts up to here count no more for the health of endpoints (services/store/copy).
