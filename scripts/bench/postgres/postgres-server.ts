@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { systemClock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
+import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
+import { Leaves } from '../../../services/store/postgres/leaves/leaves.ts';
 import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
 import { type LocalPostgres, startLocalPostgres } from '../../local-postgres/server.ts';
-import { cpuMsOfTree } from '../measure.ts';
+import { cpuMsOfTree, wallClock } from '../measure.ts';
 
 /** Everything durable, as in production; memory and WAL of a small server. */
 const SETTINGS = {
@@ -13,10 +15,14 @@ const SETTINGS = {
   synchronous_commit: 'on',
 };
 
+const DAY_MS = 86_400_000;
+/** The leaves of 30 days, and a few more: statements are planned as in production. */
+const LEAVES = 34;
+
 /** A server for measurements on the same machine, with databases of the store's layout. */
 export interface BenchPostgres {
   readonly server: LocalPostgres;
-  /** Creates and migrates a database. Returns its URL. */
+  /** Creates and migrates a database, with the leaves of a month. Returns its URL. */
   createDatabase(name: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
   /** Runs a statement on a database. */
@@ -45,6 +51,14 @@ function benchPostgres(server: LocalPostgres): BenchPostgres {
       const url = server.url(name);
       const address = parsePostgresUrl(url, undefined);
       await migrateDatabase(address, systemClock());
+      const options = { address, clock: systemClock(), connectionsMax: 1, applicationName: 'bench' };
+      const database = new PostgresDatabase(options);
+      try {
+        const days = Array.from({ length: LEAVES }, (_, day) => wallClock() - day * DAY_MS);
+        await new Leaves(database, DAY_MS).ensureAt(...days);
+      } finally {
+        await database.close();
+      }
       return url;
     },
     async dropDatabase(name) {

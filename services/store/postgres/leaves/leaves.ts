@@ -42,6 +42,23 @@ export class Leaves {
     return this.#last;
   }
 
+  /**
+   * Returns rows by the ending of their leaf's name. A statement that changes rows of one leaf names it: of the whole table,
+   * a join with the rows would be planned, and carried out, for every leaf.
+   */
+  group<Row extends { readonly createdAt: number }>(
+    rows: Iterable<Row>,
+  ): ReadonlyMap<string, readonly Row[]> {
+    const groups = new Map<string, Row[]>();
+    for (const row of rows) {
+      const { suffix } = this.of(row.createdAt);
+      const group = groups.get(suffix);
+      if (group) group.push(row);
+      else groups.set(suffix, [row]);
+    }
+    return groups;
+  }
+
   /** Makes the leaves of these times that are missing, unless they were dropped for their age. */
   async ensureAt(...times: readonly number[]): Promise<void> {
     await this.ensure(new Set(times.map((at) => this.of(at))));

@@ -9,15 +9,11 @@ export async function updateDeliveries(
   leaves: Leaves,
   deliveries: Iterable<Delivery>,
 ): Promise<void> {
-  const byLeaf = new Map<string, Updates>();
-  for (const delivery of deliveries) {
-    const { suffix } = leaves.of(delivery.createdAt);
-    const updates = byLeaf.get(suffix) ?? new Updates();
-    byLeaf.set(suffix, updates);
-    updates.add(delivery);
-  }
-  for (const [suffix, updates] of byLeaf)
+  for (const [suffix, ofLeaf] of leaves.group(deliveries)) {
+    const updates = new Updates();
+    for (const delivery of ofLeaf) updates.add(delivery);
     await tx.change(updateOf(`delivery_${suffix}`), updates.parameters());
+  }
 }
 
 const updateOf = (table: string) => `UPDATE ${table} d SET status = u.status, cancel_reason = u.cancel_reason,

@@ -1,5 +1,6 @@
 import { STATUS } from '../../log/codes.ts';
 import type { Delivery } from '../../log/delivery.ts';
+import { arrayOf } from '../client/array-values.ts';
 import { CopyRows } from '../client/copy-rows.ts';
 import type { Transaction } from '../client/statements.ts';
 import type { Leaves } from '../leaves/leaves.ts';
@@ -32,14 +33,14 @@ export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Prom
       before: batch.deliveries.statusBefore.get(delivery.seq),
     });
   await copies.write(tx);
-  await updateEvents(tx, batch.events.states);
+  await updateEvents(tx, leaves, batch.events.states);
   await updateDeliveries(
     tx,
     leaves,
     changed.filter(({ isNew, isChanged }) => isChanged && !isNew),
   );
   await insertBodies(tx, existing);
-  await removeFailing(tx, changed, batch.deliveries.statusBefore);
+  await removeFailing(tx, leaves, changed, batch.deliveries.statusBefore);
   await writeMissed(tx, batch.missed.list);
   tx.feed.push(...batch.feed);
 }
@@ -165,30 +166,46 @@ function isFailing(status: number): boolean {
 
 async function removeFailing(
   tx: Transaction,
+  leaves: Leaves,
   changed: readonly Delivery[],
   statusBefore: ReadonlyMap<number, number>,
 ): Promise<void> {
-  const gone = changed.flatMap((delivery) => {
-    const before = statusBefore.get(delivery.seq);
-    if (before === undefined || before === delivery.status || !isFailing(before)) return [];
-    return [{ ...delivery, before }];
+  const gone = changed.flatMap(({ seq, createdAt, status }) => {
+    const before = statusBefore.get(seq);
+    return before === undefined || before === status || !isFailing(before)
+      ? []
+      : [{ seq, createdAt, before }];
   });
-  if (gone.length === 0) return;
-  await tx.change(
-    `DELETE FROM failing USING unnest($1::bigint[], $2::bigint[], $3::smallint[]) AS g (seq, created_at, status)
-     WHERE failing.seq = g.seq AND failing.created_at = g.created_at AND failing.status = g.status`,
-    [gone.map(({ seq }) => seq), gone.map(({ createdAt }) => createdAt), gone.map(({ before }) => before)],
-  );
+  for (const [suffix, ofLeaf] of leaves.group(gone))
+    await tx.change(
+      `DELETE FROM failing_${suffix} f USING unnest($1::bigint[], $2::smallint[]) AS g (seq, status)
+       WHERE f.seq = g.seq AND f.status = g.status`,
+      [ofLeaf.map(({ seq }) => seq), ofLeaf.map(({ before }) => before)],
+    );
 }
 
-async function updateEvents(tx: Transaction, states: readonly EventState[]): Promise<void> {
-  for (const { row, createdAt } of states) {
-    if (!row?.isChanged || row.isNew) continue;
+/** By id: there is no index of an event's number. */
+async function updateEvents(tx: Transaction, leaves: Leaves, states: readonly EventState[]): Promise<void> {
+  const changed = states.flatMap(({ row, ...event }) =>
+    row?.isChanged && !row.isNew ? [{ ...event, ...row }] : [],
+  );
+  for (const [suffix, ofLeaf] of leaves.group(changed))
     await tx.change(
-      'UPDATE event SET entity_kind = $3, simulated = $4, trace = $5 WHERE seq = $1 AND created_at = $2',
-      [row.seq, createdAt, row.entityKind, row.simulated, JSON.stringify(row.trace)],
+      `UPDATE event_${suffix} e SET entity_kind = u.entity_kind, simulated = u.simulated, trace = u.trace
+       FROM unnest($1::bytea[], $2::int[], $3::smallint[], $4::smallint[], $5::text[])
+       AS u (event_id, merchant, entity_kind, simulated, trace)
+       WHERE e.event_id = u.event_id AND e.merchant = u.merchant`,
+      [
+        arrayOf(
+          'id',
+          ofLeaf.map(({ eventId }) => eventId),
+        ),
+        ofLeaf.map(({ merchant }) => merchant),
+        ofLeaf.map(({ entityKind }) => entityKind),
+        ofLeaf.map(({ simulated }) => simulated),
+        ofLeaf.map(({ trace }) => JSON.stringify(trace)),
+      ],
     );
-  }
 }
 
 async function insertBodies(tx: Transaction, bodies: readonly NewBody[]): Promise<void> {

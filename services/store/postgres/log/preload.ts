@@ -183,15 +183,16 @@ async function readBodies(
   { requested }: Named,
   events: readonly StoredEventRow[],
 ): Promise<Preloaded['bodies']> {
-  const bodies = new Map<number, Map<number, Buffer>>();
-  for (const { seq, created_at, eventId } of events) {
-    if (!requested.has(eventId)) continue;
-    const rows = await tx.rows<{ readonly n: number; readonly bytes: Buffer }>(
-      'SELECT n, bytes FROM body WHERE owner = $1 AND kind = $2 AND created_at = $3',
-      [seq, BODY_KIND.event, created_at],
-    );
-    bodies.set(seq, new Map(rows.map(({ n, bytes }) => [n, bytes])));
-  }
+  const wanted = events.filter(({ eventId }) => requested.has(eventId));
+  const bodies = new Map<number, Map<number, Buffer>>(wanted.map(({ seq }) => [seq, new Map()]));
+  if (wanted.length === 0) return bodies;
+  const rows = await tx.rows<{ readonly owner: number; readonly n: number; readonly bytes: Buffer }>(
+    `SELECT b.* FROM unnest($1::bigint[], $2::bigint[]) AS e (owner, at) CROSS JOIN LATERAL (
+       SELECT owner, n, bytes FROM body WHERE owner = e.owner AND created_at = e.at AND kind = ${BODY_KIND.event}
+     ) b`,
+    [wanted.map(({ seq }) => seq), wanted.map(({ created_at }) => created_at)],
+  );
+  for (const { owner, n, bytes } of rows) bodies.get(owner)?.set(n, bytes);
   return bodies;
 }
 
