@@ -1,22 +1,22 @@
 import { CopyRows } from '../client/copy-rows.ts';
 import type { FeedItem, Transaction } from '../client/statements.ts';
+import type { Leaf } from '../leaves/leaf.ts';
+import { intoLeaf, LEAF_COLUMNS } from '../leaves/leaf-columns.ts';
 import type { Leaves } from '../leaves/leaves.ts';
 import { ADD_MERCHANTS } from '../log/log-names.ts';
-
-const COLUMNS = 9;
 
 /** Returns a function that writes what a transaction reports. The leaves of its times are there. */
 export function feedWriter(leaves: Leaves): (tx: Transaction) => Promise<void> {
   return async (tx) => {
     const last = await takeNumbers(tx, tx.feed);
-    const bySuffix = new Map<string, CopyRows>();
+    const byLeaf = new Map<Leaf, CopyRows>();
     for (const item of tx.feed) {
-      const { suffix } = leaves.of(item.at);
-      const rows = bySuffix.get(suffix) ?? new CopyRows(COLUMNS);
-      bySuffix.set(suffix, rows);
+      const leaf = leaves.of(item.at);
+      const rows = byLeaf.get(leaf) ?? new CopyRows(LEAF_COLUMNS.feed.length);
+      byLeaf.set(leaf, rows);
       addRow(rows, item, last);
     }
-    for (const [suffix, rows] of bySuffix) await tx.copy(`feed_${suffix}`, rows);
+    for (const [leaf, rows] of byLeaf) await tx.copy(intoLeaf('feed', leaf), rows);
   };
 }
 

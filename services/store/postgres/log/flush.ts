@@ -3,15 +3,14 @@ import type { Delivery } from '../../log/delivery.ts';
 import { arrayOf } from '../client/array-values.ts';
 import { CopyRows } from '../client/copy-rows.ts';
 import type { Transaction } from '../client/statements.ts';
+import type { LeafKind } from '../leaves/leaf.ts';
+import { intoLeaf, LEAF_COLUMNS } from '../leaves/leaf-columns.ts';
 import type { Leaves } from '../leaves/leaves.ts';
 import type { Batch } from './batch.ts';
 import type { EventState } from './batch-events.ts';
 import type { NewBody } from './bodies.ts';
 import { updateDeliveries } from './delivery-updates.ts';
 import { writeMissed } from './missed-writes.ts';
-
-/** Columns of each table that is written by COPY, in the order of migrations/002-delivery-log.ts. */
-const COLUMNS = { event: 13, delivery: 22, attempt: 11, body: 6, failing: 6, missed: 5, feed: 9 } as const;
 
 /** Writes what a batch has changed, but for health and the position. */
 export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Promise<void> {
@@ -48,21 +47,25 @@ export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Prom
 /** Rows for COPY, by leaf. */
 export class Copies {
   readonly #leaves: Leaves;
-  readonly #rows = new Map<string, CopyRows>();
+  readonly #copies = new Map<string, { readonly into: string; readonly rows: CopyRows }>();
 
   constructor(leaves: Leaves) {
     this.#leaves = leaves;
   }
 
-  row(kind: keyof typeof COLUMNS, createdAt: number): CopyRows {
-    const table = `${kind}_${this.#leaves.of(createdAt).suffix}`;
-    const rows = this.#rows.get(table) ?? new CopyRows(COLUMNS[kind]);
-    this.#rows.set(table, rows);
-    return rows.row();
+  row(kind: LeafKind, createdAt: number): CopyRows {
+    const leaf = this.#leaves.of(createdAt);
+    const name = `${kind}_${leaf.suffix}`;
+    let copy = this.#copies.get(name);
+    if (!copy) {
+      copy = { into: intoLeaf(kind, leaf), rows: new CopyRows(LEAF_COLUMNS[kind].length) };
+      this.#copies.set(name, copy);
+    }
+    return copy.rows.row();
   }
 
   async write(tx: Transaction): Promise<void> {
-    for (const [table, rows] of this.#rows) await tx.copy(table, rows);
+    for (const { into, rows } of this.#copies.values()) await tx.copy(into, rows);
   }
 }
 
