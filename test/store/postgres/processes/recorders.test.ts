@@ -91,13 +91,12 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
   it('count the attempts of one endpoint together', async () => {
     const endpointId = randomUUID();
     await createEndpoint(one, MERCHANT, endpointId);
-    const apply = (store: Store, partition: string, n: number) => async () => {
-      for (let batch = 0; batch < 10; batch += 1) {
-        const event = eventNumber(MERCHANT, n, { eventId: randomUUID() });
-        await store.log.applyJournal(at(partition, batch + 1), [failed(head(event, endpointId))]);
-      }
+    const apply = (store: Store, partition: string, batch: number) => () => {
+      const event = eventNumber(MERCHANT, 1, { eventId: randomUUID() });
+      return store.log.applyJournal(at(partition, batch), [failed(head(event, endpointId))]);
     };
-    await Promise.all([apply(one, 'p', 1)(), apply(two, 'q', 2)()]);
+    for (let batch = 1; batch <= 10; batch += 1)
+      await meet(place.database, 'endpoint_health', apply(one, 'p', batch), apply(two, 'q', batch));
     expect((await one.endpoints.get(MERCHANT, endpointId))?.failureCount).toBe(20);
   });
 
