@@ -133,8 +133,9 @@ class HeldJobs {
   async #renew(): Promise<void> {
     const { clock, log, database } = this.#deps;
     const sentAt = clock.now();
-    const wasHeld = this.#isHeld;
     const row = await database.transaction(({ first }) => first(TAKE, [this.name, this.#holder]));
+    // The deadline may have passed while the database answered.
+    const wasHeld = this.#isHeld;
     if (row === undefined) {
       if (wasHeld)
         log?.warn({ event: 'lease_lost', lease: this.name }, 'another process has taken the lease');

@@ -8,6 +8,10 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../../services/process/clock.ts';
+import { parsePostgresUrl } from '../../../../services/store/postgres/client/postgres-address.ts';
+import { PostgresDatabase } from '../../../../services/store/postgres/client/postgres-database.ts';
+import { PostgresLeases } from '../../../../services/store/postgres/requests/postgres-leases.ts';
+import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { describeWithPostgres } from '../../../support/postgres/suites.ts';
 import { type PostgresPlace, postgresPlace } from '../postgres-place.ts';
@@ -16,6 +20,7 @@ const SCRIPT = fileURLToPath(new URL('./lease-process.ts', import.meta.url));
 /** A lease lasts five and a half seconds, and a process that waits for it asks twice a second. */
 const SUCCEEDED_MS = 6_000;
 const MARGIN_MS = 1_000;
+const LINE_EVENTS = /^lease_/;
 
 interface Line {
   readonly who: number;
@@ -99,6 +104,28 @@ await describeWithPostgres('the leases of several processes', (createDatabase) =
     await unlock();
     const next = await eventually('the jobs start again', () => [...startsOf(0).slice(1), ...startsOf(1)][0]);
     expect(next.at).toBeGreaterThanOrEqual(ended.at);
+  });
+
+  it('are told as taken again when the answer to a renewal comes after the holder counted itself out', async () => {
+    const told: unknown[] = [];
+    const write = (line: string) => {
+      const { event } = JSON.parse(line);
+      if (LINE_EVENTS.test(event)) told.push(event);
+    };
+    const clock = systemClock();
+    const database = new PostgresDatabase({
+      ...{ address: parsePostgresUrl(place.database.url, undefined), clock, connectionsMax: 1 },
+      applicationName: 'hookrail-test',
+    });
+    const leases = new PostgresLeases({ database, clock, log: createLogger('info', { write }) });
+    await leases.hold('api', async () => () => Promise.resolve());
+    const unlock = await lockTable(place);
+    await eventually('it counts itself out', () => told.at(-1) === 'lease_lost');
+    await unlock();
+    await eventually('it has the lease again', () => leases.names.length > 0);
+    expect(told).toEqual(['lease_taken', 'lease_lost', 'lease_taken']);
+    await leases.close();
+    await database.close();
   });
 });
 
