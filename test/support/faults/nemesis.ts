@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
+import { eventually } from '../eventually.ts';
 import { clusterState, untilHealed, untilSettled } from '../kafka/cluster-state.ts';
-import type { Fleet, FleetRole } from '../kafka/fleet.ts';
+import type { Fleet, FleetProcess, FleetRole } from '../kafka/fleet.ts';
 
 export type FaultKind =
   | FleetRole
@@ -37,6 +38,8 @@ export interface Fault {
 const PAUSE_MS = 15_000;
 /** How long an extra sender runs before it stops. */
 const VISIT_MS = 2000;
+/** Longer than any fault of one process. */
+const CHOSEN_MS_MAX = 300_000;
 
 const PAUSED = {
   'pause-api': 'api',
@@ -59,6 +62,8 @@ export interface NemesisOptions {
 
 export class Nemesis {
   readonly faults: Fault[] = [];
+  /** The processes that a fault is hitting. */
+  readonly #hit = new Set<FleetProcess>();
   readonly #options: NemesisOptions;
 
   constructor(options: NemesisOptions) {
@@ -118,13 +123,26 @@ export class Nemesis {
 
   /** Pauses a process until others have taken over its work, then resumes it. */
   async #pauseProcess(role: FleetRole, note: (victim: string, to: number) => void): Promise<void> {
-    const victim = this.#options.chance.pick(this.#options.fleet.of(role));
+    const victim = await this.#choose(role);
     victim.service.process.kill('SIGSTOP');
     await sleep(this.#options.pauseMs ?? PAUSE_MS);
     victim.service.process.kill('SIGCONT');
     await victim.untilReady();
+    this.#hit.delete(victim);
     await this.#settled();
     note(victim.name, Date.now());
+  }
+
+  /** Returns a process that no other fault is hitting; where all of the role are, waits for the end of one. */
+  #choose(role: FleetRole): Promise<FleetProcess> {
+    const { chance, fleet } = this.#options;
+    const choose = () => {
+      const free = fleet.of(role).filter((process) => !this.#hit.has(process));
+      const victim = free.length > 0 ? chance.pick(free) : null;
+      if (victim) this.#hit.add(victim);
+      return victim;
+    };
+    return eventually(`a ${role} can be hit`, choose, CHOSEN_MS_MAX);
   }
 
   async #pauseLeader(note: (victim: string, to: number) => void): Promise<void> {
@@ -138,10 +156,11 @@ export class Nemesis {
   }
 
   async #killProcess(role: FleetRole, note: (victim: string, to: number) => void): Promise<void> {
-    const victim = this.#options.chance.pick(this.#options.fleet.of(role));
+    const victim = await this.#choose(role);
     await victim.end('SIGKILL');
     await victim.start();
     await victim.untilReady();
+    this.#hit.delete(victim);
     await this.#settled();
     note(victim.name, Date.now());
   }
