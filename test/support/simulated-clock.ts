@@ -41,11 +41,13 @@ export class SimulatedClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
-      const cancel = this.at(this.#now + ms, resolve);
-      signal?.addEventListener('abort', () => {
+      const done = () => {
         cancel();
+        signal?.removeEventListener('abort', done);
         resolve();
-      });
+      };
+      const cancel = this.at(this.#now + ms, done);
+      signal?.addEventListener('abort', done, { once: true });
     });
   }
 

@@ -8,6 +8,10 @@ import type { Logger } from '../../telemetry/logger.ts';
 
 /** The pause between two steps, which gives recording and reads precedence. */
 const PAUSE_MS = 5;
+/** The interval of looks for orders that are not finished. */
+const LOOK_MS = 60_000;
+/** How long an order is left to the operator's tool that may be carrying it out: both would report a part of it. */
+const LEFT_TO_OTHERS_MS = 300_000;
 /** Records read together: each holds a body. */
 const RECORDS_PAGE = 100;
 const OPERATOR: Actor = { kind: 'operator' };
@@ -86,19 +90,41 @@ async function clearRecordStore<Item>(
   }
 }
 
-/** Finishes orders that an earlier process left unfinished. Never rejects: a later start tries again. */
+/**
+ * Finishes orders that another process left unfinished, until `signal` fires: those there at the beginning at once, later
+ * ones once they have been there for five minutes. Never rejects: an order that could not be finished is tried again.
+ */
 export async function finishErasures(
   deps: EraseDeps & { readonly log: Logger; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { store, log, signal } = deps;
-  try {
-    for (const order of await store.erasures.unfinished()) {
-      const removed = await carryOutErasure(deps, order, signal);
-      log.info({ event: 'erasure_finished', erasure: order.erasureId, ...removed });
+  const { clock, log, signal } = deps;
+  const foundAt = new Map<number, number>();
+  for (let leftMs = 0; !signal.aborted; leftMs = LEFT_TO_OTHERS_MS) {
+    try {
+      await finishThoseFound(deps, foundAt, leftMs);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error({ event: 'erasure_failed', reason: messageOf(error) });
     }
-  } catch (error) {
-    if (signal.aborted) return;
-    const reason = messageOf(error);
-    log.error({ event: 'erasure_failed', reason });
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** `foundAt`: when each unfinished order was found first, by its number. */
+async function finishThoseFound(
+  deps: EraseDeps & { readonly log: Logger; readonly signal: AbortSignal },
+  foundAt: Map<number, number>,
+  leftMs: number,
+): Promise<void> {
+  const { store, clock, log, signal } = deps;
+  const orders = await store.erasures.unfinished();
+  for (const order of orders) {
+    const { erasureId } = order;
+    const since = foundAt.get(erasureId) ?? clock.now();
+    foundAt.set(erasureId, since);
+    if (clock.now() - since < leftMs) continue;
+    const removed = await carryOutErasure(deps, order, signal);
+    foundAt.delete(erasureId);
+    log.info({ event: 'erasure_finished', erasure: erasureId, ...removed });
   }
 }
