@@ -1,7 +1,8 @@
 /**
  * Access control: every operation of openapi.yaml is called with every sort of key and, in each place of its path,
  * every sort of id. An unknown, deleted or foreign id gets one and the same answer, byte for byte but the request id;
- * so does every id without a valid key. A new operation is tested once it is described.
+ * so does every id without a valid key. A new operation is tested once it is described. All of it also holds for two apis
+ * on one PostgreSQL that answer in turn.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
@@ -13,6 +14,7 @@ import {
   ENDPOINTS,
   startTestApi,
   type TestApi,
+  type TestApiOptions,
 } from '../support/api/test-api.ts';
 import {
   ID_CLASSES,
@@ -22,19 +24,25 @@ import {
   NOT_FOUND,
   OwnedIds,
 } from '../support/models/owned-ids.ts';
+import { describeWithPostgres } from '../support/postgres/suites.ts';
 
 let api: TestApi;
 let owned: OwnedIds;
 let others: Awaited<ReturnType<OwnedIds['others']>>;
 let foreignBefore: string;
 
-beforeAll(async () => {
-  api = await startTestApi({ endpointQuota: 1000 });
-  owned = new OwnedIds(api);
-  others = await owned.others();
-  foreignBefore = await foreignState();
-});
-afterAll(() => api.close());
+/** Declares hooks and tests for the APIs that `start` starts behind one address. */
+function accessSuite(start: (options: TestApiOptions) => Promise<TestApi>): void {
+  beforeAll(async () => {
+    api = await start({ endpointQuota: 1000 });
+    owned = new OwnedIds(api);
+    others = await owned.others();
+    foreignBefore = await foreignState();
+  });
+  afterAll(() => api.close());
+  matrixTests();
+  otherTests(start);
+}
 
 /** All that the other merchant sees of his. */
 async function foreignState(): Promise<string> {
@@ -118,98 +126,116 @@ test('every operation can be tested: its ids and keys are known, and its body ha
   }
 });
 
-describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
-  const json = exampleBody(operation);
-  const options: CallOptions = json === undefined ? {} : { json };
-  const scheme = keySchemeOf(operation);
+function matrixTests(): void {
+  describe.each(cases)('$name', ({ method, path, operation, parameters }) => {
+    const json = exampleBody(operation);
+    const options: CallOptions = json === undefined ? {} : { json };
+    const scheme = keySchemeOf(operation);
 
-  test.each(Object.entries(KEYS[scheme] ?? {}))(
-    'answers 401 to a key that is %s, whatever the ids',
-    async (_sort, [keyOf, code]) => {
-      const key = keyOf(api.keys);
-      const ownIds = await owned.own();
-      const seen = new Set<string>();
-      for (const idClass of parameters.length > 0 ? ID_CLASSES : (['own'] as const)) {
-        const ids = Object.fromEntries(
-          parameters.map((name) => [name, idsOf(idClass, name, ownIds)[0] ?? '']),
-        );
-        const answer = await api.call(method, pathWith(path, ids), { ...options, key });
-        expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 401, code]);
-        expect(answer.headers.get('www-authenticate')).toBe('API-Key');
-        seen.add(shown(answer));
-      }
-      expect(seen.size).toBe(1);
+    test.each(Object.entries(KEYS[scheme] ?? {}))(
+      'answers 401 to a key that is %s, whatever the ids',
+      async (_sort, [keyOf, code]) => {
+        const key = keyOf(api.keys);
+        const ownIds = await owned.own();
+        const seen = new Set<string>();
+        for (const idClass of parameters.length > 0 ? ID_CLASSES : (['own'] as const)) {
+          const ids = Object.fromEntries(
+            parameters.map((name) => [name, idsOf(idClass, name, ownIds)[0] ?? '']),
+          );
+          const answer = await api.call(method, pathWith(path, ids), { ...options, key });
+          expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 401, code]);
+          expect(answer.headers.get('www-authenticate')).toBe('API-Key');
+          seen.add(shown(answer));
+        }
+        expect(seen.size).toBe(1);
+      },
+    );
+
+    test('answers a valid key and the merchant’s own ids with success', async () => {
+      const key = scheme === 'producerKey' ? api.keys.producer : api.keys.own;
+      // A stream ends when everything was sent.
+      const whole = pathWith(path, await owned.own()) + (isStream(operation) ? '?seconds=0' : '');
+      const answer = await api.call(method, whole, { ...options, key });
+      expect([answer.status, answer.text]).toEqual([
+        expect.toSatisfy((status) => status < 300),
+        expect.anything(),
+      ]);
+    });
+
+    for (const parameter of parameters) {
+      test(`answers one 404 to a {${parameter}} that is foreign, random or deleted`, async () => {
+        const seen = new Set<string>();
+        for (const idClass of ['foreign', 'random', 'deleted'] as const) {
+          const ids = { ...(await owned.own()), [parameter]: others[idClass][parameter] ?? '' };
+          const answer = await api.call(method, pathWith(path, ids), options);
+          expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 404, NOT_FOUND[parameter]]);
+          seen.add(shown(answer));
+        }
+        expect(seen.size).toBe(1);
+      });
+
+      test(`answers 400 to a malformed {${parameter}}`, async () => {
+        const ownIds = await owned.own();
+        for (const id of MALFORMED_IDS) {
+          const answer = await api.call(method, pathWith(path, { ...ownIds, [parameter]: id }), options);
+          expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
+        }
+      });
+    }
+  });
+}
+
+function otherTests(start: (options: TestApiOptions) => Promise<TestApi>): void {
+  test('a delivery of another endpoint of the same merchant is not found at this one', async () => {
+    const [one, other] = [await owned.own(), await owned.own()];
+    const answer = await api.call('GET', `${ENDPOINTS}/${one.id}/deliveries/${other.delivery_id}`);
+    expect([answer.status, answer.body.code]).toEqual([404, 'delivery_not_found']);
+  });
+
+  test('the refused requests changed nothing that belongs to the other merchant', async () => {
+    expect(await foreignState()).toBe(foreignBefore);
+  });
+
+  test('an id in upper case names the same object', async () => {
+    const { id = '' } = await owned.own();
+    expect((await api.call('GET', `${ENDPOINTS}/${id.toUpperCase()}`)).body.uuid).toBe(id);
+  });
+
+  test('a revoked key is refused from the next request on', async () => {
+    const other = await start({});
+    try {
+      expect((await other.call('GET', ENDPOINTS)).status).toBe(200);
+      await other.store.keys.revoke(other.keyIds.own, other.clock.now());
+      expect((await other.call('GET', ENDPOINTS)).body.code).toBe('api_key_invalid');
+    } finally {
+      await other.close();
+    }
+  });
+
+  test.each(['Bearer x', 'API-Key', 'API-Key a b', 'Basic eDp5'])(
+    'an Authorization header "%s" is malformed',
+    async (authorization) => {
+      const answer = await api.call('GET', ENDPOINTS, { key: null, headers: { authorization } });
+      expect([answer.status, answer.body.code]).toEqual([401, 'api_key_malformed']);
     },
   );
 
-  test('answers a valid key and the merchant’s own ids with success', async () => {
-    const key = scheme === 'producerKey' ? api.keys.producer : api.keys.own;
-    // A stream ends when everything was sent.
-    const whole = pathWith(path, await owned.own()) + (isStream(operation) ? '?seconds=0' : '');
-    const answer = await api.call(method, whole, { ...options, key });
-    expect([answer.status, answer.text]).toEqual([
-      expect.toSatisfy((status) => status < 300),
-      expect.anything(),
-    ]);
+  test('the scheme of the Authorization header is read without regard to case', async () => {
+    const authorization = `api-key ${api.keys.own}`;
+    expect((await api.call('GET', ENDPOINTS, { key: null, headers: { authorization } })).status).toBe(200);
   });
+}
 
-  for (const parameter of parameters) {
-    test(`answers one 404 to a {${parameter}} that is foreign, random or deleted`, async () => {
-      const seen = new Set<string>();
-      for (const idClass of ['foreign', 'random', 'deleted'] as const) {
-        const ids = { ...(await owned.own()), [parameter]: others[idClass][parameter] ?? '' };
-        const answer = await api.call(method, pathWith(path, ids), options);
-        expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 404, NOT_FOUND[parameter]]);
-        seen.add(shown(answer));
-      }
-      expect(seen.size).toBe(1);
-    });
+describe('one api', () => accessSuite(startTestApi));
 
-    test(`answers 400 to a malformed {${parameter}}`, async () => {
-      const ownIds = await owned.own();
-      for (const id of MALFORMED_IDS) {
-        const answer = await api.call(method, pathWith(path, { ...ownIds, [parameter]: id }), options);
-        expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
-      }
-    });
-  }
-});
-
-test('a delivery of another endpoint of the same merchant is not found at this one', async () => {
-  const [one, other] = [await owned.own(), await owned.own()];
-  const answer = await api.call('GET', `${ENDPOINTS}/${one.id}/deliveries/${other.delivery_id}`);
-  expect([answer.status, answer.body.code]).toEqual([404, 'delivery_not_found']);
-});
-
-test('the refused requests changed nothing that belongs to the other merchant', async () => {
-  expect(await foreignState()).toBe(foreignBefore);
-});
-
-test('an id in upper case names the same object', async () => {
-  const { id = '' } = await owned.own();
-  expect((await api.call('GET', `${ENDPOINTS}/${id.toUpperCase()}`)).body.uuid).toBe(id);
-});
-
-test('a revoked key is refused from the next request on', async () => {
-  const other = await startTestApi();
-  try {
-    expect((await other.call('GET', ENDPOINTS)).status).toBe(200);
-    await other.store.keys.revoke(other.keyIds.own, other.clock.now());
-    expect((await other.call('GET', ENDPOINTS)).body.code).toBe('api_key_invalid');
-  } finally {
-    await other.close();
-  }
-});
-
-test.each(['Bearer x', 'API-Key', 'API-Key a b', 'Basic eDp5'])(
-  'an Authorization header "%s" is malformed',
-  async (authorization) => {
-    const answer = await api.call('GET', ENDPOINTS, { key: null, headers: { authorization } });
-    expect([answer.status, answer.body.code]).toEqual([401, 'api_key_malformed']);
-  },
-);
-
-test('the scheme of the Authorization header is read without regard to case', async () => {
-  const authorization = `api-key ${api.keys.own}`;
-  expect((await api.call('GET', ENDPOINTS, { key: null, headers: { authorization } })).status).toBe(200);
+await describeWithPostgres('two apis on one PostgreSQL that answer in turn', (createDatabase) => {
+  accessSuite(async (options) => {
+    const database = await createDatabase();
+    const started = await startTestApi({ ...options, postgresUrl: database.url });
+    const close = async () => {
+      await started.close();
+      await database.drop();
+    };
+    return { ...started, close };
+  });
 });

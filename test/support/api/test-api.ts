@@ -14,8 +14,12 @@ import { PublishedChanges } from '../../../services/relay/published-changes.ts';
 import { startRelay } from '../../../services/relay/start-relay.ts';
 import { Replayer, replayedDeliveries } from '../../../services/replayer/replayer.ts';
 import type { ReplayPace } from '../../../services/replayer/turns.ts';
+import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
+import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
+import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
+import { HOUR_MS } from '../records/journal-entries.ts';
 import { checkResponse } from './openapi-check.ts';
 
 /** The API on real engines, for tests of its responses. It has no sender and no recorder unless a test starts them. */
@@ -62,20 +66,24 @@ export const ENDPOINTS = '/merchant/webhook-endpoints';
 export interface TestApiOptions extends Partial<ApiOptions> {
   readonly environment?: 'sandbox' | 'production';
   readonly replayPace?: Partial<ReplayPace>;
+  /** The URL of an empty database: two apis share it, each on a store of its own, and requests go to them in turn. */
+  readonly postgresUrl?: string;
 }
+
+const HEALTH_POLICY = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
+/** Of a store on PostgreSQL. */
+const CONNECTIONS_MAX = 5;
 
 export async function startTestApi({
   environment = 'sandbox',
   replayPace,
+  postgresUrl,
   ...options
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
   const clock = systemClock();
-  const store = await openSqliteStore({
-    file: join(dataDir, 'store.db'),
-    clock,
-    healthPolicy: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
-  });
+  const stores = await openStores(dataDir, clock, postgresUrl);
+  const [store] = stores;
   const broker = await openSqliteBroker({ file: join(dataDir, 'broker.db'), clock, retryScale: 1 });
   const ringFile = join(dataDir, 'keyring.json');
   KeyRing.create(ringFile);
@@ -83,54 +91,76 @@ export async function startTestApi({
   const registry = new Registry();
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
-  const { merchantId, foreignMerchantId, keys, keyIds } = await makeKeys(store, clock, environment);
+  const who = await makeKeys(store, clock, environment);
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => void directory.apply(change));
-  const deps = { store, broker, directory, follower, clock, log, registry };
-  const published = new PublishedChanges(store.outbox, clock);
-  const relay = await startRelay({ ...deps, published });
-  const replayer = new Replayer({
-    ...deps,
-    made: replayedDeliveries(registry),
-    pace: { perSecondMax: 100_000, ...replayPace },
-  });
-  const api = await startApi({
-    ...deps,
-    relay: published,
-    keyRing,
-    random: systemRandom,
-    environment,
-    options: {
-      host: '127.0.0.1',
-      port: 0,
-      egress: { ports: [443, 8443], allow: { name: () => false, address: () => false } },
-      rateLimitPerMinute: 100_000,
-      testRateLimitPerMinute: 100_000,
-      endpointQuota: 100,
-      streamsPerKey: 10,
-      ...options,
-      // There is no recorder here.
-      limits: { recordedWaitMs: 0, ...options.limits },
-    },
-  }).catch(async (error: unknown) => {
-    await Promise.all([relay.stop(), replayer.stop()]);
-    published.stop();
-    await broker.close();
-    await store.close();
-    throw error;
-  });
-  const call = (method: string, path: string, callOptions: CallOptions = {}) =>
-    callApi(api.url, keys.own, method, path, callOptions);
+  const deps = { broker, directory, follower, clock, log, registry };
+  const changes = stores.map(({ outbox }) => new PublishedChanges(outbox, clock));
+  const [published] = changes as [PublishedChanges];
+  const relay = await startRelay({ ...deps, store, published });
+  const pace = { perSecondMax: 100_000, ...replayPace };
+  const replayer = new Replayer({ ...deps, store, made: replayedDeliveries(registry), pace });
+  const apis: Api[] = [];
   const close = async () => {
-    await api.stop();
+    await Promise.all(apis.map((api) => api.stop()));
     await Promise.all([relay.stop(), replayer.stop()]);
-    published.stop();
+    for (const each of changes) each.stop();
     await broker.close();
-    await store.close();
+    await Promise.all(stores.map((each) => each.close()));
     await rm(dataDir, { recursive: true, force: true });
   };
-  const who = { merchantId, foreignMerchantId, keys, keyIds };
+  try {
+    for (const [index, relayed] of changes.entries()) {
+      const own = {
+        store: stores[index] ?? store,
+        relay: relayed,
+        registry: index === 0 ? registry : new Registry(),
+      };
+      const set = {
+        environment,
+        options: { ...OPTIONS, ...options, limits: { ...LIMITS, ...options.limits } },
+      };
+      apis.push(await startApi({ ...deps, ...own, ...set, keyRing, random: systemRandom }));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const [api] = apis as [Api];
+  let calls = 0;
+  const call = (method: string, path: string, callOptions: CallOptions = {}) => {
+    calls += 1;
+    const { url } = apis[calls % apis.length] ?? api;
+    return callApi(url, who.keys.own, method, path, callOptions);
+  };
   return { api, replayer, store, broker, directory, keyRing, clock, registry, logged, ...who, call, close };
+}
+
+/** There is no recorder here. */
+const LIMITS = { recordedWaitMs: 0 };
+const OPTIONS: ApiOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  egress: { ports: [443, 8443], allow: { name: () => false, address: () => false } },
+  rateLimitPerMinute: 100_000,
+  testRateLimitPerMinute: 100_000,
+  endpointQuota: 100,
+  streamsPerKey: 10,
+};
+
+/** Opens a store for each api. */
+async function openStores(
+  dataDir: string,
+  clock: Clock,
+  postgresUrl: string | undefined,
+): Promise<readonly [Store, ...Store[]]> {
+  const healthPolicy = HEALTH_POLICY;
+  if (postgresUrl === undefined)
+    return [await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy })];
+  const address = parsePostgresUrl(postgresUrl, undefined);
+  await migrateDatabase(address, clock);
+  const options = { address, clock, healthPolicy, connectionsMax: CONNECTIONS_MAX, leafMs: HOUR_MS };
+  return [await openPostgresStore(options), await openPostgresStore(options)];
 }
 
 async function callApi(

@@ -50,7 +50,7 @@ export class OwnedIds {
   async others(): Promise<Readonly<Record<Exclude<IdClass, 'own' | 'malformed'>, Ids>>> {
     // First, because retention deletes the oldest first.
     const expired = await this.#make('own', EXPIRED_AT);
-    await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000);
+    while ((await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000)) > 0);
     await this.#api.call('DELETE', `${ENDPOINTS}/${expired.id}`);
     const foreign = await this.#make('foreign');
     const random = Object.fromEntries(Object.keys(NOT_FOUND).map((name) => [name, crypto.randomUUID()]));
