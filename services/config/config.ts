@@ -97,7 +97,7 @@ export const VARIABLES = {
   HOOKRAIL_STREAMS_PER_KEY: variable(
     as.integer(1, 1000),
     10,
-    'Streams (`GET /merchant/stream`) that a key may have open at a time.',
+    'Streams (`GET /merchant/stream`) that a key may have open at a time, at each api process.',
   ),
   HOOKRAIL_REPLAY_PER_SECOND: variable(
     as.integer(1, 100_000),
