@@ -1,5 +1,5 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,9 +8,8 @@ import pg from 'pg';
 import { messageOf } from '../../services/messages/error-message.ts';
 import { freePort } from '../free-ports.ts';
 import { findBinaries } from './binaries.ts';
+import { asServerUser, giveToServerUser } from './server-user.ts';
 
-/** PostgreSQL refuses to run as root: then it runs as the user that Debian's package creates. */
-const USER = 'postgres';
 /** The database's superuser. */
 const SUPERUSER = 'hookrail';
 const START_MS_MAX = 30_000;
@@ -83,7 +82,7 @@ class Server implements LocalPostgres {
     this.#data = join(folder, 'data');
     this.port = port;
     this.#options = options;
-    if (isRoot()) chownSync(folder, ...userOf(USER));
+    giveToServerUser(folder);
   }
 
   get pid(): number | undefined {
@@ -115,7 +114,7 @@ class Server implements LocalPostgres {
       ...this.#options.settings,
     };
     const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const [command, ...args] = asUser(join(this.#binaries, 'postgres'), ['-D', this.#data, ...given]);
+    const [command, ...args] = asServerUser(join(this.#binaries, 'postgres'), ['-D', this.#data, ...given]);
     this.#output = '';
     const child = spawn(command, args, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr])
@@ -175,24 +174,9 @@ class Server implements LocalPostgres {
   }
 
   async #run(program: string, args: readonly string[]): Promise<void> {
-    const [command, ...rest] = asUser(join(this.#binaries, program), args);
+    const [command, ...rest] = asServerUser(join(this.#binaries, program), args);
     await promisify(execFile)(command, rest, { cwd: this.folder });
   }
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-function userOf(name: string): [uid: number, gid: number] {
-  const id = (option: string) => Number(execFileSync('id', [option, name], { encoding: 'utf8' }));
-  return [id('-u'), id('-g')];
-}
-
-/** Returns the command line, as another user when this one is root. */
-function asUser(program: string, args: readonly string[]): [string, ...string[]] {
-  if (!isRoot()) return [program, ...args];
-  return ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', '--', program, ...args];
 }
 
 function childrenOf(pid: number): number[] {

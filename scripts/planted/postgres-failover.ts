@@ -124,4 +124,13 @@ export const POSTGRES_FAILOVER_BUGS: readonly PlantedBug[] = [
     test: `${TESTS}/commit-level.test.ts`,
     title: 'journal batches do not wait, but one that switches',
   },
+  {
+    id: 'postgres-prepared-by-name',
+    bug: 'a statement is prepared by name, in a session that the next transaction does not have',
+    file: `${CLIENT}/statements.ts`,
+    text: 'client.query<QueryResultRow>(text, [...values])',
+    replacement: 'client.query<QueryResultRow>({ name: `${text.length}`, text, values: [...values] })',
+    test: 'test/store/postgres/pgbouncer.test.ts',
+    title: 'gives concurrent changes of one endpoint a version each',
+  },
 ];

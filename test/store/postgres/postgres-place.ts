@@ -19,13 +19,15 @@ export interface PostgresPlace {
   dispose(): Promise<void>;
 }
 
+/** `through`: returns the URL that stores use instead of the database's own. */
 export async function postgresPlace(
   createDatabase: () => Promise<TestDatabase>,
   clock: Clock,
+  through: (url: string) => string = (url) => url,
 ): Promise<PostgresPlace> {
   const database = await createDatabase();
-  const address = parsePostgresUrl(database.url, undefined);
-  await migrateDatabase(address, clock);
+  await migrateDatabase(parsePostgresUrl(database.url, undefined), clock);
+  const address = parsePostgresUrl(through(database.url), undefined);
   const crashed: Store[] = [];
   return {
     database,

@@ -69,6 +69,16 @@ export class PostgresDatabase {
     return this.#watched(() => this.#with((client) => work(statementsOf(client))));
   }
 
+  /** Whether a pooler such as PgBouncer is in between, which names a process of its own to its clients. */
+  isPooled(): Promise<boolean> {
+    return this.#watched(() =>
+      this.#with(async (client) => {
+        const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+        return rows[0]?.pid !== (client as { readonly processID?: number }).processID;
+      }),
+    );
+  }
+
   /** Runs statements of maintenance that cannot be part of a transaction, each on its own. They may take long. */
   alone<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
     return this.#watched(() => this.#with((client) => work(statementsOf(client, MAINTENANCE_MS))));

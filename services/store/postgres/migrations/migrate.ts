@@ -45,13 +45,18 @@ export async function migrateDatabase(
 
 /**
  * Migrates the database to the newest layout, step by step, while readers and writers go on. One that was cut off goes
- * on with the step at which it was. Returns the layout before and after. Throws when a newer build has migrated it.
+ * on with the step at which it was. Returns the layout before and after. Throws when a newer build has migrated it, or
+ * when it would have to migrate through PgBouncer.
  */
-export function migrate(
+export async function migrate(
   database: PostgresDatabase,
   clock: Pick<Clock, 'sleep'>,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<{ readonly from: number; readonly to: number }> {
+  const { version } = await layoutOf(database);
+  if (version === migrations.length) return { from: version, to: version };
+  // A pooler keeps the session, and with it the lock, for other clients.
+  if (await database.isPooled()) throw new Error(POOLED);
   // A lock of the session, which ends with it.
   return database.alone(async ({ rows }) => {
     await rows(`SELECT pg_advisory_lock(${LOCK})`);
@@ -62,6 +67,9 @@ export function migrate(
     }
   });
 }
+
+const POOLED =
+  'a database is not migrated through PgBouncer or another pooler: run hookrail operator store migrate with the server itself in HOOKRAIL_POSTGRES_URL';
 
 async function applyAll(
   database: PostgresDatabase,
