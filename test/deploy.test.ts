@@ -2,65 +2,23 @@
  * Dockerfile and docker-compose.yml agree with the program: names and values of variables, roles, ports, versions, files.
  * That needs no Docker; whether they run is tried by hand.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { topicSpecs } from '../services/broker/kafka/topics/topics.ts';
 import { readConfig } from '../services/config/config.ts';
-
-interface Service {
-  readonly image: string;
-  readonly build?: string;
-  readonly scale?: number;
-  readonly ports?: readonly string[];
-  readonly volumes?: readonly string[];
-  readonly entrypoint?: readonly string[];
-  readonly command?: readonly string[];
-  readonly environment?: Readonly<Record<string, string | number>>;
-  readonly profiles?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly healthcheck?: { readonly disable?: boolean; readonly test?: readonly string[] };
-  readonly stop_grace_period?: string;
-}
-
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-const exists = (path: string) => existsSync(new URL(`../${path}`, import.meta.url));
-
-const compose = parse(read('docker-compose.yml'), { merge: true }) as {
-  services: Readonly<Record<string, Service>>;
-  volumes: Readonly<Record<string, unknown>>;
-};
-const services = Object.entries(compose.services);
-const ours = services.filter(([, { image }]) => image.startsWith('hookrail:'));
-const kafkas = services.filter(([, { image }]) => image.startsWith('apache/kafka:'));
-const packageJson = JSON.parse(read('package.json'));
-
-/** A line that is continued is one instruction. */
-const instructions = read('Dockerfile')
-  .replaceAll(/^\s*#.*\n/gm, '')
-  .replaceAll(/\\\n\s*/g, '')
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => ({ name: line.split(' ', 1)[0] ?? '', text: line.slice(line.indexOf(' ') + 1) }));
-const instructed = (name: string) =>
-  instructions.filter((each) => each.name === name).map((each) => each.text);
-const imageEnvironment = Object.fromEntries(
-  instructed('ENV').flatMap((text) => text.split(/\s+/).map((pair) => pair.split('=') as [string, string])),
-);
-
-/** What a container's process sees: the image's variables, then the service's, `${NAME:-default}` without NAME. */
-function environmentOf(service: Service): Record<string, string> {
-  const given = Object.entries(service.environment ?? {}).map(([name, value]) => [
-    name,
-    String(value).replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'),
-  ]);
-  return { ...imageEnvironment, ...Object.fromEntries(given) };
-}
-
-/** Those that run the service itself, not another program of the image. */
-const processes = ours
-  .filter(([, { entrypoint }]) => entrypoint === undefined)
-  .map(([name, service]) => ({ name, service, config: readConfig(environmentOf(service)) }));
+import {
+  compose,
+  exists,
+  imageEnvironment,
+  instructed,
+  kafkas,
+  ours,
+  packageJson,
+  postgres,
+  processes,
+  read,
+  script,
+  services,
+  sourceOf,
+} from './support/deployment.ts';
 
 describe('the Docker image', () => {
   test('is based on one pinned Node that the package accepts', () => {
@@ -123,42 +81,64 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('runs one api with the recorder, two routers and two senders', () => {
+  test('runs two apis, two recorders, two routers and two senders', () => {
     const roles = processes.map(({ service, config }) => [config.roles.join(), service.scale ?? 1]);
-    expect(Object.fromEntries(roles)).toEqual({ 'api,recorder': 1, router: 2, sender: 2 });
+    expect(Object.fromEntries(roles)).toEqual({ api: 2, recorder: 2, router: 2, sender: 2 });
   });
 
   test('pins every image, with Kafka and registry as in npm run kafka:local', () => {
     const versions = new Map<string, Set<string>>();
     for (const [, { image }] of services) {
       const [name = '', version = ''] = image.split(':');
-      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+      expect(version).toMatch(name === 'postgres' ? /^\d+\.\d+$/ : /^\d+\.\d+\.\d+$/);
       versions.set(name, (versions.get(name) ?? new Set()).add(version));
     }
     const local = read('scripts/local-kafka/artifacts.ts');
     const [, kafka] = /const KAFKA = '([^']+)'/.exec(local) ?? [];
     const [, apicurio] = /const APICURIO = '([^']+)'/.exec(local) ?? [];
-    expect(Object.fromEntries([...versions].map(([name, found]) => [name, [...found].join()]))).toEqual({
+    const [, postgresMin] =
+      /const VERSION_MIN = (\d+)/.exec(read('scripts/local-postgres/binaries.ts')) ?? [];
+    const found = Object.fromEntries([...versions].map(([name, each]) => [name, [...each].join()]));
+    expect(found).toEqual({
       hookrail: packageJson.version,
       'apache/kafka': kafka,
       'apicurio/apicurio-registry': apicurio,
+      postgres: expect.any(String),
+      haproxy: expect.any(String),
     });
+    expect(Number.parseInt(found.postgres ?? '', 10)).toBeGreaterThanOrEqual(Number(postgresMin));
   });
 
   test('publishes ports on this machine alone, each once, and only those that are listened on', () => {
     const published = services.flatMap(([, { ports }]) => ports ?? []);
     for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
     expect(new Set(published.map((port) => port.split(':')[1])).size).toBe(published.length);
+    for (const { service } of processes) expect(service.ports).toBeUndefined();
+  });
+
+  test('publishes one address for the API, behind which a proxy asks which apis run', () => {
     const api = processes.find(({ name }) => name === 'api');
-    expect(api?.service.ports?.map((port) => Number(port.split(':')[2]))).toEqual([
-      api?.config.api.port,
-      api?.config.operations.port,
-    ]);
+    const { ports = [] } = compose.services.proxy ?? {};
+    expect(ports).toEqual([`127.0.0.1:${api?.config.api.port}:8080`]);
+    const settings = script('proxy');
+    expect(settings).toContain('bind :8080\n');
+    expect(settings).toContain(`server-template api 8 api:${api?.config.api.port}\n`);
+    expect(settings).toContain(`check port ${api?.config.operations.port} `);
+    expect(settings).toContain('GET /livez\n');
+  });
+
+  test('keeps what a container may do small: no other privileges, a read-only root, a limit of memory', () => {
+    for (const [name, service] of [...ours, ...postgres, ['proxy', compose.services.proxy] as const]) {
+      expect(service, name).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+      expect(service?.mem_limit, name).toMatch(/^\d+[mg]$/);
+    }
   });
 
   test('starts a process when brokers, registry, key ring and authority are there', () => {
     const needed = [...kafkas.map(([name]) => name), 'registry'];
-    for (const { service } of processes) {
+    for (const { service, config } of processes) {
+      const migrated = config.postgres ? 'service_completed_successfully' : undefined;
+      expect(service.depends_on?.migrate?.condition).toBe(migrated);
       expect(service.depends_on?.setup?.condition).toBe('service_completed_successfully');
       for (const name of needed) {
         expect(service.depends_on?.[name]?.condition).toBe('service_healthy');
@@ -182,12 +162,9 @@ describe('docker-compose.yml', () => {
     expect(makes).toContain('/var/lib/hookrail/authority');
   });
 
-  test('gives the data to the api only, and declares every volume', () => {
-    const mounts = services.flatMap(([name, { volumes = [] }]) =>
-      volumes.map((volume) => [volume.split(':')[0] ?? '', name] as const),
-    );
-    expect(mounts.filter(([volume]) => volume === 'data')).toEqual([['data', 'api']]);
-    expect(new Set(mounts.map(([volume]) => volume))).toEqual(new Set(Object.keys(compose.volumes)));
+  test('declares every volume that is mounted', () => {
+    const mounts = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0]));
+    expect(new Set(mounts)).toEqual(new Set(Object.keys(compose.volumes)));
   });
 
   test('lets a stop take longer than an attempt and its settlement', () => {
@@ -210,58 +187,8 @@ describe('docker-compose.yml', () => {
     for (const { service, config } of processes) {
       expect(service.environment).toMatchObject(kafka);
       expect(config.egress.extraCaFile).toBe(`${HOOKRAIL_DATA_DIR}/ca.crt`);
-      if (config.roles.includes('api')) expect(HOOKRAIL_BASE_URL).toBe(`http://api:${config.api.port}`);
+      if (config.roles.includes('api')) expect(HOOKRAIL_BASE_URL).toBe(`http://proxy:${config.api.port}`);
     }
     expect(Object.keys(kafka)).toEqual(['HOOKRAIL_KAFKA_BROKERS', 'HOOKRAIL_SCHEMA_REGISTRY_URL']);
   });
 });
-
-describe('the brokers of docker-compose.yml', () => {
-  const settings = kafkas.map(
-    ([name, service]) => ({ name, ...service.environment }) as Record<string, unknown>,
-  );
-
-  test('are three, and keep what one of them loses', () => {
-    expect(settings.map(({ KAFKA_NODE_ID }) => KAFKA_NODE_ID)).toEqual([1, 2, 3]);
-    const voters = settings.map(({ name, KAFKA_NODE_ID }) => `${KAFKA_NODE_ID}@${name}:9093`).join();
-    for (const broker of settings) {
-      expect(broker).toMatchObject({
-        KAFKA_CONTROLLER_QUORUM_VOTERS: voters,
-        KAFKA_DEFAULT_REPLICATION_FACTOR: 3,
-        KAFKA_MIN_INSYNC_REPLICAS: 2,
-        KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: 3,
-        KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false',
-        KAFKA_UNCLEAN_LEADER_ELECTION_ENABLE: 'false',
-      });
-    }
-  });
-
-  test('are advertised under addresses that lead to them', () => {
-    for (const [name, { environment = {}, ports = [] }] of kafkas) {
-      const [published = ''] = ports;
-      const [host, port, inside] = published.split(':');
-      expect(environment.KAFKA_ADVERTISED_LISTENERS).toBe(`BROKER://${name}:9092,HOST://${host}:${port}`);
-      expect(environment.KAFKA_LISTENERS).toContain(`HOST://0.0.0.0:${inside}`);
-    }
-  });
-
-  test('keep offsets longer than records', () => {
-    const specs = topicSpecs({ topicPrefix: 'wh.', eventsTopic: 'payments.events', partitions: {} }, 3);
-    const longestMs = Math.max(...specs.map((spec) => Number(spec.settings['retention.ms'] ?? 0)));
-    expect(longestMs).toBeGreaterThan(0);
-    for (const broker of settings) {
-      expect(Number(broker.KAFKA_OFFSETS_RETENTION_MINUTES) * 60_000).toBeGreaterThan(longestMs);
-    }
-  });
-
-  test('keep their data, each in a volume of its own', () => {
-    for (const [name, { environment = {}, volumes = [] }] of kafkas) {
-      expect(volumes).toEqual([`${name}:${environment.KAFKA_LOG_DIRS}`]);
-    }
-  });
-});
-
-/** The source of a program in dist, which need not be built for these tests. */
-function sourceOf(program = ''): string {
-  return program.replace(/^dist\//, '').replace(/\.js$/, '.ts');
-}
