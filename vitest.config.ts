@@ -21,7 +21,9 @@ const IN_PAIRS = files([
   'guarantees/kafka/pauses',
   'guarantees/kafka/recovery',
   'guarantees/kill-loop',
+  'guarantees/postgres/failover',
   'guarantees/postgres/kill-loop',
+  'guarantees/postgres/outage',
   'guarantees/recovery',
 ]);
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Chance } from '../../../services/samples/chance.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { judge } from '../../support/models/delivery-checker.ts';
+import { arrivalDelays } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 
 const START_MS_MAX = 240_000;
@@ -40,17 +41,6 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
 
   afterAll(() => trial?.abandon(), START_MS_MAX);
 
-  /** How long each delivery took whose event was acknowledged in this time: from then to its first arrival, milliseconds. */
-  function delays(from: number, to: number): number[] {
-    const arrivals = new Map<string, number>();
-    for (const { deliveryId, at } of trial.exchanges) {
-      arrivals.set(deliveryId, Math.min(at, arrivals.get(deliveryId) ?? at));
-    }
-    return trial.owed
-      .filter(({ acknowledgedAt }) => acknowledgedAt >= from && acknowledgedAt <= to)
-      .map(({ id, acknowledgedAt }) => (arrivals.get(id) ?? Number.POSITIVE_INFINITY) - acknowledgedAt);
-  }
-
   /** Lets events flow while `fault` happens and for a while after it, and waits until all are delivered. */
   async function underLoad(fault: () => Promise<void>): Promise<{ from: number; to: number }> {
     const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
@@ -71,7 +61,7 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
     const window = await underLoad(async () => {
       await sender?.end('SIGKILL');
     });
-    const slowest = Math.max(...delays(window.from - REPEATS_MS, Number.POSITIVE_INFINITY));
+    const slowest = Math.max(...arrivalDelays(trial, window.from - REPEATS_MS, Number.POSITIVE_INFINITY));
     const ids = trial.owed.map(({ id }) => id);
     const options = { retryScale: RETRY_SCALE, repeatsMs: REPEATS_MS };
     const verdict = judge(ids, trial.exchanges, [window], options);
@@ -96,8 +86,8 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
     const { from, to } = await underLoad(async () => {
       code = await sender?.end('SIGTERM');
     });
-    const slowest = Math.max(...delays(from - REPEATS_MS, to + SETTLE_MS));
-    const calm = Math.max(...delays(from - SETTLE_MS, from - REPEATS_MS));
+    const slowest = Math.max(...arrivalDelays(trial, from - REPEATS_MS, to + SETTLE_MS));
+    const calm = Math.max(...arrivalDelays(trial, from - SETTLE_MS, from - REPEATS_MS));
     const since = trial.exchanges.slice(earlier);
     const sent = new Set(since.map(({ deliveryId, attempt }) => `${deliveryId}#${attempt}`));
     console.log(

@@ -8,7 +8,7 @@ import { afterAll, expect, it } from 'vitest';
 import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import { untilHealed, untilSettled } from '../../support/kafka/cluster-state.ts';
-import type { FleetProcess } from '../../support/kafka/fleet.ts';
+import { twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { judge } from '../../support/models/delivery-checker.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
@@ -16,7 +16,6 @@ import { Trial } from '../../support/trials/kafka-trial.ts';
 const OUTAGE_MS = Number(process.env.KILL_LOOP_KAFKA_OUTAGE_SECONDS ?? 15) * 1000;
 const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 500;
-const WATCH_MS = 250;
 /** Readiness may be behind the truth for so long. */
 const NOTICED_MS_MAX = 12_000;
 const BACK_MS_MAX = 60_000;
@@ -24,47 +23,7 @@ const QUIET_MS = 8000;
 /** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
 const REPEATS_MS = 2000;
 
-interface Seen {
-  readonly name: string;
-  readonly at: number;
-  /** 0 = no answer. */
-  readonly status: number;
-  readonly reasons: readonly string[];
-}
-
 const NOT_JOINED = 'not in its consumer groups yet';
-const NO_ANSWER = { status: 0, reasons: [] };
-
-/** Asks every process again and again whether it is ready. */
-function watchReadiness(processes: readonly FleetProcess[]): {
-  readonly seen: Seen[];
-  stop(): Promise<void>;
-} {
-  const seen: Seen[] = [];
-  let isOver = false;
-  const watching = Promise.all(
-    processes.map(async (process) => {
-      while (!isOver) {
-        const at = Date.now();
-        const { status, reasons } = await process.readiness().catch(() => NO_ANSWER);
-        seen.push({ name: process.name, at, status, reasons });
-        await sleep(WATCH_MS);
-      }
-    }),
-  );
-  const stop = async () => {
-    isOver = true;
-    await watching;
-  };
-  return { seen, stop };
-}
-
-/** Looks at which a process said "not ready" twice in a row. */
-function twiceUnready(seen: readonly Seen[], name: string): Seen[] {
-  const isUnready = (one?: Seen) => one !== undefined && one.status !== 200;
-  const ofOne = seen.filter((one) => one.name === name);
-  return ofOne.filter((one, index) => isUnready(one) && isUnready(ofOne[index - 1]));
-}
 
 await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
   let trial: Trial | undefined;

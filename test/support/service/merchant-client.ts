@@ -31,7 +31,10 @@ export class MerchantClient {
     return this.#send(this.#setup.producerKey, 'POST', '/producer/events', events, {});
   }
 
-  async createEndpoint(url: string, extra: object = {}): Promise<{ uuid: string; signing_secret: string }> {
+  async createEndpoint(
+    url: string,
+    extra: object = {},
+  ): Promise<{ uuid: string; url: string; signing_secret: string }> {
     const answer = await this.request('POST', '/merchant/webhook-endpoints', {
       url,
       description: 'test',

@@ -9,7 +9,7 @@ import type { DomainEvent, EventType } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../eventually.ts';
-import { Fleet, type StoreProcesses } from '../kafka/fleet.ts';
+import { Fleet, type FleetProcess, type StoreProcesses } from '../kafka/fleet.ts';
 import { freshPrefix } from '../kafka/suites.ts';
 import type { Exchange } from '../models/delivery-checker.ts';
 import { prepareSetupOnPostgres } from '../postgres/prepare-setup.ts';
@@ -112,6 +112,11 @@ export class Trial {
     const { brokers, registryUrl } = options.cluster;
     this.fleet = new Fleet({ setup, brokers, registryUrl, topicPrefix: this.topicPrefix });
     this.merchant = new MerchantClient(setup, () => this.fleet.anyApi.service);
+  }
+
+  /** Returns the merchant as a client of this api alone. */
+  merchantOf(api: FleetProcess): MerchantClient {
+    return new MerchantClient(this.#setup, () => api.service);
   }
 
   get inFlight(): number {
