@@ -12,7 +12,8 @@ import type { Logger } from '../telemetry/logger.ts';
 import { missedPage } from './missed-page.ts';
 import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
 
-const IDLE_MS = 3_600_000;
+/** The interval of looks for replays that another process has started, while none runs. */
+const LOOK_MS = 1000;
 /** The pause after a failure: the store or the broker is not reachable. */
 const FAILED_PAUSE_MS = 2000;
 /** The longest wait at a start for the earlier process's journal: once recorded, its deliveries are not sent again. */
@@ -94,7 +95,7 @@ export class Replayer {
     const { store, clock } = this.#deps;
     const running = await store.replays.running();
     this.#turns.keep(running);
-    if (running.length === 0) return IDLE_MS;
+    if (running.length === 0) return LOOK_MS;
     const now = clock.now();
     const turn = this.#turns.next(running, now);
     if (turn.kind === 'wait') return turn.ms;
