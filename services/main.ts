@@ -210,7 +210,11 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
     await refuseMissingKeys(store, keyRing, clock);
   }
   const directory = new Directory();
-  const follower = await broker.followDirectory((change) => directory.apply(change));
+  const follower = await broker.followDirectory((change) => {
+    // At a key that another process seals with, the file is read again: from then on this process seals with it, too.
+    if (change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
+    directory.apply(change);
+  });
   lifecycle.onStop('directory', () => follower.close());
   const parts = { config, clock, log, registry, keyRing, broker, store, directory, follower };
   return { ...parts, lifecycle, tracer, descriptors };
