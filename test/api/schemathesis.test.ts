@@ -1,20 +1,23 @@
 /**
  * The running service does what its description says, whatever it is sent: Schemathesis makes at least 50 requests of
- * each operation (`npm run fuzz`: 200) and follows the links between them. The exceptions, with their reasons, are in
- * test/schemathesis.
+ * each operation (`npm run fuzz`: 200) and follows the links between them. So do two apis on PostgreSQL behind one address,
+ * which answer in turn; they get half of the generated requests. The exceptions, with their reasons, are in test/schemathesis.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_KINDS } from '../samples/sample-options.ts';
 import { operations } from '../support/api/openapi-check.ts';
 import { describeWithSchemathesis, runProgram } from '../support/api/schemathesis.ts';
 import { eventually } from '../support/eventually.ts';
+import { describeWithKafka } from '../support/kafka/suites.ts';
+import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
+import { startTwoApis, type TwoApisOptions } from '../support/service/two-apis.ts';
 
 const INSTALL_MS = 300_000;
 /** A hang is a failure too: a run takes two minutes on two cores. */
@@ -28,11 +31,55 @@ const STATEFUL_RUNS_MAX = 8;
 /** No port that a URL of the fuzzer has: an endpoint can only be on this machine, which is exempt. */
 const ENVIRONMENT = { HOOKRAIL_EGRESS_PORTS: '1', HOOKRAIL_ENDPOINT_QUOTA: '1000000' };
 
-await describeWithSchemathesis('Schemathesis', (install) => {
+/** What is tested: one address, and the processes behind it. */
+interface Tested {
+  readonly setup: ServiceSetup;
+  readonly apiUrl: string;
+  readonly receiver: LoggingReceiver;
+  readonly apis: readonly Pick<Service, 'output'>[];
+  /** Stops every process; resolves with its exit codes. */
+  stop(): Promise<readonly (number | null)[]>;
+  dispose(): Promise<void>;
+}
+
+async function startOne(): Promise<Tested> {
+  const setup = await prepareSetup(ENVIRONMENT);
+  const receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+  const service = await startService(setup.environment);
+  return {
+    ...{ setup, apiUrl: service.apiUrl, receiver, apis: [service] },
+    stop: async () => [await service.end('SIGTERM')],
+    dispose: async () => {
+      await service.end('SIGKILL');
+      await receiver.close();
+      rmSync(setup.dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startTwo(place: Pick<TwoApisOptions, 'kafka' | 'createDatabase'>): Promise<Tested> {
+  const two = await startTwoApis({ ...place, environment: ENVIRONMENT, delivers: true });
+  const { fleet, balancer } = two;
+  return {
+    ...two,
+    apiUrl: balancer.apiUrl,
+    apis: fleet.of('api').map(({ service }) => service),
+    stop: () => Promise.all(fleet.processes.map((each) => each.end('SIGTERM'))),
+  };
+}
+
+await describeWithSchemathesis('Schemathesis', async (install) => {
+  describe('with one service', () => suite(install, startOne, EXAMPLES_MIN));
+  await describeWithKafka('with two apis behind one address', (kafka) =>
+    describeWithPostgres('on PostgreSQL', (createDatabase) =>
+      suite(install, () => startTwo({ kafka, createDatabase }), Math.ceil(EXAMPLES_MIN / 2)),
+    ),
+  );
+});
+
+function suite(install: () => Promise<string>, start: () => Promise<Tested>, examplesMin: number): void {
   let python: string;
-  let setup: ServiceSetup;
-  let service: Service;
-  let receiver: LoggingReceiver;
+  let tested: Tested;
   let folder: string;
   /** An endpoint with a delivery that can be sent again, and a replay. */
   let kept: { readonly endpointId: string; readonly deliveryId: string; readonly replayId: string };
@@ -40,23 +87,21 @@ await describeWithSchemathesis('Schemathesis', (install) => {
   beforeAll(async () => {
     python = await install();
     folder = mkdtempSync(join(tmpdir(), 'hookrail-schemathesis-'));
-    setup = await prepareSetup(ENVIRONMENT);
-    receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
-    service = await startService(setup.environment);
-    const events = ALL_KINDS.map((kind, index) => jsonEventOf(setup.merchantId, `event ${index}`, kind));
+    tested = await start();
+    const { merchantId } = tested.setup;
+    const events = ALL_KINDS.map((kind, index) => jsonEventOf(merchantId, `event ${index}`, kind));
     writeFileSync(join(folder, 'events.json'), JSON.stringify(events));
     kept = await keptDelivery();
   }, INSTALL_MS);
   afterAll(async () => {
-    await service?.end('SIGKILL');
-    await receiver?.close();
-    for (const each of [folder, setup?.dataDir]) if (each) rmSync(each, { recursive: true, force: true });
+    await tested?.dispose();
+    if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
   async function keptDelivery() {
-    const merchant = new MerchantClient(setup, () => service);
-    const { uuid } = await merchant.createEndpoint(`${receiver.url}/kept`);
-    await merchant.publish([jsonEventOf(setup.merchantId, 'kept')]);
+    const merchant = new MerchantClient(tested.setup, () => tested);
+    const { uuid } = await merchant.createEndpoint(`${tested.receiver.url}/kept`);
+    await merchant.publish([jsonEventOf(tested.setup.merchantId, 'kept')]);
     const delivery = await eventually('the delivery is listed', async () => {
       const { body } = await merchant.request('GET', `/merchant/webhook-endpoints/${uuid}/deliveries`);
       return body.data[0];
@@ -74,19 +119,13 @@ await describeWithSchemathesis('Schemathesis', (install) => {
       python,
       [
         ...['-m', 'schemathesis.cli', '--config-file', 'test/schemathesis/schemathesis.toml', 'run'],
-        ...[
-          `${service.apiUrl}/openapi.yaml`,
-          '--no-color',
-          '--max-examples',
-          String(EXAMPLES_MIN),
-          ...options,
-        ],
+        ...[`${tested.apiUrl}/openapi.yaml`, '--no-color', '--max-examples', String(examplesMin), ...options],
       ],
       {
         environment: {
-          MERCHANT_KEY: setup.apiKey,
-          PRODUCER_KEY: setup.producerKey,
-          RECEIVER_URL: receiver.url,
+          MERCHANT_KEY: tested.setup.apiKey,
+          PRODUCER_KEY: tested.setup.producerKey,
+          RECEIVER_URL: tested.receiver.url,
           EVENTS_FILE: join(folder, 'events.json'),
           KEPT_ENDPOINT: kept.endpointId,
           KEPT_DELIVERY: kept.deliveryId,
@@ -103,10 +142,11 @@ await describeWithSchemathesis('Schemathesis', (install) => {
 
   const scenariosOf = (output: string) => Number(/Scenarios: +(\d+)/.exec(output)?.[1] ?? 0);
 
-  /** Requests that the service has counted. */
+  /** Requests that the processes have logged. */
   function requestsOf(method: string, route: string): number {
     const parts = [`"method":"${method}"`, `"route":"${route}"`, '"event":"api_request"'];
-    return service.output.filter((line) => parts.every((part) => line.includes(part))).length;
+    const lines = tested.apis.flatMap(({ output }) => output);
+    return lines.filter((line) => parts.every((part) => line.includes(part))).length;
   }
 
   test(
@@ -119,20 +159,23 @@ await describeWithSchemathesis('Schemathesis', (install) => {
       }
       // The stateful phase ends early when what it repeats comes out otherwise, as it may where time passes: go on.
       let scenarios = scenariosOf(output);
-      for (let run = 1; run <= STATEFUL_RUNS_MAX && scenarios < EXAMPLES_MIN; run += 1) {
+      for (let run = 1; run <= STATEFUL_RUNS_MAX && scenarios < examplesMin; run += 1) {
         scenarios += scenariosOf(await runClean('--phases', 'stateful', '--seed', String(SEED + run)));
       }
-      expect(scenarios).toBeGreaterThanOrEqual(EXAMPLES_MIN);
+      expect(scenarios).toBeGreaterThanOrEqual(examplesMin);
       for (const { method, path } of operations()) {
-        expect(requestsOf(method, path), `${method} ${path}`).toBeGreaterThanOrEqual(EXAMPLES_MIN);
+        expect(requestsOf(method, path), `${method} ${path}`).toBeGreaterThanOrEqual(examplesMin);
       }
-      expect(receiver.arrivals.length).toBeGreaterThan(0);
+      expect(tested.receiver.arrivals.length).toBeGreaterThan(0);
     },
     2 * RUN_MS,
   );
 
   test('leaves the service without an error of its own, and able to stop cleanly', async () => {
-    expect(service.output.filter((line) => line.includes('"request_failed"'))).toEqual([]);
-    expect(await service.end('SIGTERM')).toBe(0);
+    for (const { output } of tested.apis) {
+      expect(output.filter((line) => line.includes('"api_request"')).length).toBeGreaterThan(examplesMin);
+      expect(output.filter((line) => line.includes('"request_failed"'))).toEqual([]);
+    }
+    expect(new Set(await tested.stop())).toEqual(new Set([0]));
   });
-});
+}
