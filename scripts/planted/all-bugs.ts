@@ -10,6 +10,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
@@ -29,5 +30,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
   ...STORE_COPY_BUGS,
+  ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
 ];
