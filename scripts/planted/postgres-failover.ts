@@ -129,7 +129,7 @@ export const POSTGRES_FAILOVER_BUGS: readonly PlantedBug[] = [
     bug: 'a statement is prepared by name, in a session that the next transaction does not have',
     file: `${CLIENT}/statements.ts`,
     text: 'client.query<QueryResultRow>(text, [...values])',
-    replacement: 'client.query<QueryResultRow>({ name: `${text.length}`, text, values: [...values] })',
+    replacement: 'client.query<QueryResultRow>({ name: String(text.length), text, values: [...values] })',
     test: 'test/store/postgres/pgbouncer.test.ts',
     title: 'gives concurrent changes of one endpoint a version each',
   },
