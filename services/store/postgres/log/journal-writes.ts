@@ -18,7 +18,7 @@ import { preload } from './preload.ts';
 /** Entries of one transaction: batches of several partitions that wait are joined up to here. */
 const ENTRIES_MAX = 2000;
 /** Attempts to record a batch that conflicts with another process. */
-const ATTEMPTS = 3;
+const ATTEMPTS = 10;
 const UNIQUE_VIOLATION = '23505';
 const UNDEFINED_TABLE = '42P01';
 /** Before the first position of a partition. */
