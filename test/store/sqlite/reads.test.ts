@@ -33,6 +33,8 @@ import type { Store } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import { eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
 
+/** Filling the log takes a while where other tests run beside it. */
+const FILLED_MS_MAX = 120_000;
 const MERCHANT = 'a-merchant';
 let directory: string;
 let file: string;
@@ -141,7 +143,9 @@ describe('a query of the delivery log', () => {
     db.close();
   });
 
-  it('reads a bounded number of deliveries for a page, and continues where it stopped', async () => {
+  it('reads a bounded number of deliveries for a page, and continues where it stopped', {
+    timeout: FILLED_MS_MAX,
+  }, async () => {
     const endpointId = randomUUID();
     const store = await open();
     const apply = journalOf(store);
@@ -174,7 +178,9 @@ describe('a query of the delivery log', () => {
     await store.close();
   });
 
-  it('finds deliveries and events by id before and after their ids went into the index', async () => {
+  it('finds deliveries and events by id before and after their ids went into the index', {
+    timeout: FILLED_MS_MAX,
+  }, async () => {
     const endpointId = randomUUID();
     let store = await open();
     const apply = journalOf(store);
