@@ -3,11 +3,12 @@ import { ATTEMPTS_PER_DELIVERY, type Delivery } from '../log/delivery.ts';
 import { BODY_KIND } from '../postgres/log/bodies.ts';
 import { addAttempt, addBody, addDelivery, addFailing } from '../postgres/log/flush.ts';
 import type { DeliveryColumns } from '../rows/log-records.ts';
+import { toDelivery } from '../rows/stored-delivery.ts';
 import type { AttemptRow } from '../sqlite/log/log-rows.ts';
 import type { LogTable, RowsOfChunk } from './log-chunk.ts';
 import type { Sqlite } from './source.ts';
 
-/** Of a row besides its texts and bodies. */
+/** The size of a row without its texts and bodies. */
 const ROW_BYTES = 200;
 
 interface DeliveryRow extends DeliveryColumns {
@@ -47,7 +48,12 @@ export class DeliveryTable implements LogTable<number, DeliveryRow> {
   }
 
   add(row: DeliveryRow, chunk: RowsOfChunk): void {
-    const delivery = deliveryOf(row);
+    const delivery = toDelivery(row, {
+      deliveryId: unpackId(row.delivery_id),
+      endpointId: '',
+      event: 0,
+      isNew: true,
+    });
     const { seq, createdAt } = delivery;
     addDelivery(chunk.copies, delivery, {
       eventId: unpackId(row.event_id),
@@ -98,30 +104,4 @@ function addOneAttempt(chunk: RowsOfChunk, { seq, createdAt }: Delivery, row: St
   const n = row.attempt_id % ATTEMPTS_PER_DELIVERY;
   addBody(chunk.copies, { owner: seq, createdAt, kind: BODY_KIND.response, n, bytes: body });
   chunk.note(createdAt, body.length);
-}
-
-function deliveryOf(row: DeliveryRow): Delivery {
-  return {
-    seq: row.seq,
-    deliveryId: unpackId(row.delivery_id),
-    endpointId: '',
-    endpoint: row.endpoint,
-    event: 0,
-    type: row.type,
-    apiVersion: row.api_version,
-    trigger: row.trigger,
-    attemptsMax: row.attempts_max,
-    isRemoved: row.removed,
-    createdAt: row.created_at,
-    status: row.status,
-    cancelReason: row.cancel_reason,
-    attemptsMade: row.attempts_made,
-    nextAttemptAt: row.next_attempt_at,
-    lastAttemptAt: row.last_attempt_at,
-    lastResponseStatus: row.last_response_status,
-    lastFailureCode: row.last_failure_code,
-    parked: row.parked,
-    isNew: true,
-    isChanged: false,
-  };
 }

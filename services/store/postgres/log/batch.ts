@@ -3,6 +3,7 @@ import { TRIGGER } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
 import { JournalFold, observationOf } from '../../log/journal-fold.ts';
 import { FEED_KIND, type LogFeed, type NameNumbers, type Observed } from '../../log/log-rows.ts';
+import { toDelivery } from '../../rows/stored-delivery.ts';
 import { idOf } from '../client/packed-id.ts';
 import type { FeedItem } from '../client/statements.ts';
 import { BatchAttempts, BatchDeliveries } from './batch-deliveries.ts';
@@ -10,7 +11,7 @@ import { BatchEvents } from './batch-events.ts';
 import type { NewBody } from './bodies.ts';
 import { MissedChanges } from './missed-changes.ts';
 import type { Numbers } from './numbers.ts';
-import type { Preloaded, StoredDeliveryRow } from './preload.ts';
+import type { Preloaded } from './preload.ts';
 
 /** The rows of one transaction of the recorder, in memory: what was read, and what becomes of it. */
 export class Batch {
@@ -78,7 +79,10 @@ export class Batch {
         occurredAt: row.occurred_at,
         createdAt: row.created_at,
       });
-      stored.set(deliveryId, toDelivery(row, deliveryId, names.endpointId(row.endpoint), event));
+      stored.set(
+        deliveryId,
+        toDelivery(row, { deliveryId, endpointId: names.endpointId(row.endpoint), event, isNew: false }),
+      );
     }
     return stored;
   }
@@ -109,30 +113,4 @@ export class Batch {
     const { deliveryId, createdAt: refAt } = delivery ?? {};
     this.feed.push({ ...item, deliveryId, refAt, ref: isAttempt ? ref : undefined });
   }
-}
-
-function toDelivery(row: StoredDeliveryRow, deliveryId: string, endpointId: string, event: number): Delivery {
-  return {
-    seq: row.seq,
-    deliveryId,
-    endpointId,
-    endpoint: row.endpoint,
-    event,
-    type: row.type,
-    apiVersion: row.api_version,
-    trigger: row.trigger,
-    attemptsMax: row.attempts_max,
-    isRemoved: row.removed,
-    createdAt: row.created_at,
-    status: row.status,
-    cancelReason: row.cancel_reason,
-    attemptsMade: row.attempts_made,
-    nextAttemptAt: row.next_attempt_at,
-    lastAttemptAt: row.last_attempt_at,
-    lastResponseStatus: row.last_response_status,
-    lastFailureCode: row.last_failure_code,
-    parked: row.parked,
-    isNew: false,
-    isChanged: false,
-  };
 }

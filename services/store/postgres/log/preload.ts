@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
+import type { DeliveryColumns } from '../../rows/log-records.ts';
 import { arrayOf } from '../client/array-values.ts';
 import { idOf } from '../client/packed-id.ts';
 import type { Statements } from '../client/statements.ts';
@@ -9,29 +10,14 @@ import { BODY_KIND } from './bodies.ts';
 import { ErasureOrders } from './erasure-orders.ts';
 
 /** A delivery as the database has it. */
-export interface StoredDeliveryRow {
+export interface StoredDeliveryRow extends DeliveryColumns {
   readonly seq: number;
   readonly delivery_id: Buffer;
   readonly event_id: Buffer;
   readonly entity_id: Buffer;
   readonly merchant: number;
   readonly endpoint: number;
-  readonly type: number;
-  readonly api_version: number;
-  readonly trigger: number;
-  readonly attempts_max: number;
   readonly removed: number;
-  readonly created_at: number;
-  readonly status: number;
-  readonly cancel_reason: number | null;
-  readonly attempts_made: number;
-  readonly next_attempt_at: number | null;
-  readonly last_attempt_at: number | null;
-  readonly last_response_status: number | null;
-  readonly last_failure_code: number | null;
-  readonly parked: number | null;
-  readonly occurred_at: number;
-  readonly sub_type: string;
 }
 
 /** The rows of the database that a batch names. */
