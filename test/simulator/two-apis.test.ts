@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { describeWithKafka } from '../support/kafka/suites.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { jsonEventOf } from '../support/records/events.ts';
+import { inForce } from '../support/service/in-force.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
 import { startTwoApis, type TwoApis, type TwoApisOptions } from '../support/service/two-apis.ts';
@@ -24,8 +25,6 @@ const TIMEOUT_MS = 120_000;
 /** A replay waits up to 30 s for its last deliveries. */
 const REPLAYED_MS = 60_000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
-/** What a change needs to bind router and sender (docs/design.md, "The directory"). */
-const IN_FORCE_MS = 1100;
 
 await describeWithKafka('two apis with Kafka', (kafka) =>
   describeWithPostgres('on one PostgreSQL', (createDatabase) => suite({ kafka, createDatabase })),
@@ -55,8 +54,6 @@ function suite(place: Pick<TwoApisOptions, 'kafka' | 'createDatabase'>): void {
     await app?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-
-  const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
 
   describe('behind one address', () => {
     const running: ReturnType<typeof runSim>[] = [];
@@ -157,7 +154,7 @@ function suite(place: Pick<TwoApisOptions, 'kafka' | 'createDatabase'>): void {
       await eventually('the replay is completed', isCompleted, REPLAYED_MS);
     });
 
-    test('are told of by the rest of the tool', { timeout: TIMEOUT_MS }, async () => {
+    test('are shown by the other commands', { timeout: TIMEOUT_MS }, async () => {
       expect(await json('store', 'migrate')).toEqual({ from: expect.anything(), to: expect.anything() });
       const backup = await runTool(away(), 'store', 'backup', join(folder, 'backup.db'));
       expect([backup.code, backup.err]).toEqual([1, expect.stringContaining('base backup')]);

@@ -15,13 +15,13 @@ import { Fleet, FleetProcess } from '../../support/kafka/fleet.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { eventOf } from '../../support/records/events.ts';
+import { inForce } from '../../support/service/in-force.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 const GOOD = 500;
 const START_MS_MAX = 240_000;
 const WORK_MS_MAX = 120_000;
-const IN_FORCE_MS = 1100;
 /** The platform’s topic may let more through than ours do. */
 const RECORD_BYTES_MAX = String(8 * 1024 * 1024);
 /** So many good ones at once, so often: 100 a second, and with them 200 of poison. */
@@ -79,7 +79,6 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
     rmSync(setup.dataDir, { recursive: true, force: true });
   });
 
-  const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
   const arrivedAt = (path: string) =>
     new Set(receiver.arrivals.filter((arrival) => arrival.path === path).map(({ eventId }) => eventId));
 

@@ -13,11 +13,10 @@ import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { outsideProducer } from '../../support/producers/outside-producer.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
+import { inForce } from '../../support/service/in-force.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
-/** What a change needs to bind router and sender (design: the directory). */
-const IN_FORCE_MS = 1100;
 const START_MS_MAX = 120_000;
 
 await describeWithKafka('the api with recorder, the router and the sender as three processes', (kafka) => {
@@ -45,7 +44,6 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     rmSync(setup.dataDir, { recursive: true, force: true });
   });
 
-  const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
   const arrivalOf = (eventId: string) =>
     eventually(`the webhook of ${eventId} arrives`, () =>
       receiver.arrivals.find((arrival) => arrival.eventId === eventId),

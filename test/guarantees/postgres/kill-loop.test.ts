@@ -3,8 +3,7 @@
  * nothing acknowledged is lost, neither an event nor a change of an endpoint, and the delivery log equals what arrived at
  * the receivers. KILL_LOOP_* makes it longer: `npm run kill-loop`.
  */
-import { afterAll, beforeAll, it } from 'vitest';
-import { type LocalPostgres, startLocalPostgres } from '../../../scripts/local-postgres/server.ts';
+import { afterAll, it } from 'vitest';
 import { Chance } from '../../../services/samples/chance.ts';
 import {
   faultsInAll,
@@ -14,7 +13,7 @@ import {
   startNemesis,
 } from '../../support/faults/loop.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
-import { describeWherePostgresStarts } from '../../support/postgres/suites.ts';
+import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
@@ -40,16 +39,9 @@ const ENDED_MS_MAX = 180_000 + LOOP.events * 50;
 const TIMEOUT_MS = 400_000 + faultsInAll(LOOP) * 60_000 + LOOP.events * 50;
 
 await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) => {
-  describeWherePostgresStarts('with a PostgreSQL that is killed', () => {
-    let postgres: LocalPostgres;
+  describeWithOwnPostgres('with a PostgreSQL that is killed', (postgres) => {
     let trial: Trial | undefined;
-    beforeAll(async () => {
-      postgres = await startLocalPostgres({ environment: process.env });
-    }, 60_000);
-    afterAll(async () => {
-      await trial?.abandon();
-      await postgres?.dispose();
-    }, 60_000);
+    afterAll(() => trial?.abandon(), 60_000);
 
     it(`loses nothing over ${faultsInAll(LOOP)} faults and ${LOOP.events} events (seed ${LOOP.seed})`, {
       timeout: TIMEOUT_MS,
@@ -60,14 +52,14 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
         chance,
         routers: 1,
         senders: 1,
-        postgres: { url: postgres.url(), apis: 2, recorders: 2 },
+        postgres: { url: postgres().url(), apis: 2, recorders: 2 },
         answerMs: [5, 60],
         environment: {
           HOOKRAIL_RETRY_SCALE: `${LOOP.retryScale}`,
           HOOKRAIL_ENDPOINT_QUOTA: '1000000',
         },
       });
-      const nemesis = startNemesis(trial, cluster(), chance, { pauseMs: PAUSE_MS, postgres });
+      const nemesis = startNemesis(trial, cluster(), chance, { pauseMs: PAUSE_MS, postgres: postgres() });
       const writer = new ManagementWriter(trial.merchant);
       writer.start();
       await injectFaults(trial, nemesis, LOOP);

@@ -4,16 +4,16 @@
  * catches up by itself. KILL_LOOP_POSTGRES_OUTAGE_SECONDS makes it longer: `npm run kill-loop`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import { type LocalPostgres, startLocalPostgres } from '../../../scripts/local-postgres/server.ts';
+import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Fleet } from '../../support/kafka/fleet.ts';
 import { type Seen, twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { judge } from '../../support/models/delivery-checker.ts';
-import { describeWherePostgresStarts } from '../../support/postgres/suites.ts';
+import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { arrivalDelays, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
@@ -36,19 +36,12 @@ const STORE_AWAY = 'the store cannot be written to';
 const ENDPOINTS = '/merchant/webhook-endpoints';
 
 await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
-  describeWherePostgresStarts('whose PostgreSQL is away', () => outage(cluster));
+  describeWithOwnPostgres('whose PostgreSQL is away', (postgres) => outage(cluster, postgres));
 });
 
-function outage(cluster: () => LocalKafka): void {
-  let postgres: LocalPostgres;
+function outage(cluster: () => LocalKafka, postgres: () => LocalPostgres): void {
   let trial: Trial | undefined;
-  beforeAll(async () => {
-    postgres = await startLocalPostgres({ environment: process.env });
-  }, 60_000);
-  afterAll(async () => {
-    await trial?.abandon();
-    await postgres?.dispose();
-  }, 60_000);
+  afterAll(() => trial?.abandon(), 60_000);
 
   it(`goes on delivering for ${OUTAGE_MS / 1000} s, says what it cannot do, and the log catches up`, {
     timeout: 500_000 + 4 * OUTAGE_MS,
@@ -58,7 +51,7 @@ function outage(cluster: () => LocalKafka): void {
       chance: new Chance('outage of PostgreSQL'),
       routers: 1,
       senders: 1,
-      postgres: { url: postgres.url(), apis: 2, recorders: 2 },
+      postgres: { url: postgres().url(), apis: 2, recorders: 2 },
       answerMs: [1, 20],
       manners: ['good', 'moody'],
       hasForeignProducer: true,
@@ -76,14 +69,14 @@ function outage(cluster: () => LocalKafka): void {
       await sleep(OUTAGE_MS);
 
       const awayAt = Date.now();
-      await postgres.stop();
+      await postgres().stop();
       await sleep(OUTAGE_MS / 2);
       await expectRefusals(trial);
       await sleep(OUTAGE_MS / 2);
       await untilDeliveriesGoOn(trial, 1);
       const until = Date.now();
       const tried = writer.refused;
-      await postgres.start();
+      await postgres().start();
       await Promise.all(users.map((each) => each.untilReady()));
       const readyMs = Date.now() - until;
       const changes = writer.acknowledged;

@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
+import { inForce } from '../../support/service/in-force.ts';
 import { type Answer, MerchantClient } from '../../support/service/merchant-client.ts';
 import { besides, toolAnswer } from '../../support/service/operator-tool.ts';
 import { openStream } from '../../support/service/stream-client.ts';
@@ -18,8 +19,6 @@ import { expectResumable } from '../../support/trials/resumed-stream.ts';
 
 const START_MS = 240_000;
 const TIMEOUT_MS = 300_000;
-/** What a change needs to bind router and sender (docs/design.md, "The directory"). */
-const IN_FORCE_MS = 1100;
 /** A replay waits up to 30 s for its last deliveries. */
 const REPLAYED_MS = 90_000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
@@ -45,7 +44,6 @@ function suite(place: Pick<TwoApisOptions, 'kafka' | 'createDatabase'>): void {
     rmSync(elsewhere, { recursive: true, force: true });
   });
 
-  const inForce = () => new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
   const json = () => ({ url: `${apis.receiver.url}/${crypto.randomUUID()}`, description: 'made by one' });
   /** The environment of the operator's tool on a machine without a service. */
   const away = () => ({ ...apis.fleet.environment, HOOKRAIL_DATA_DIR: elsewhere });

@@ -5,9 +5,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { describe, inject } from 'vitest';
+import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { findBinaries } from '../../../scripts/local-postgres/binaries.ts';
+import { type LocalPostgres, startLocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import { requestRunWide } from '../run-wide.ts';
+
+const OWN_SERVER_MS = 60_000;
 
 export interface PostgresForTests {
   /** Of a user that may create databases. */
@@ -45,6 +48,24 @@ export function describeWherePostgresStarts(title: string, suite: () => void): v
   const missing = 'missing' in found ? found.missing : undefined;
   if (missing !== undefined) skipOrThrow(missing);
   describe.skipIf(missing !== undefined)(title, suite);
+}
+
+/**
+ * Declares a suite with a PostgreSQL server of its own, which it may kill. `server()` returns it inside hooks and tests.
+ * Hooks of the suite that use it end before it does.
+ */
+export function describeWithOwnPostgres(title: string, suite: (server: () => LocalPostgres) => void): void {
+  describeWherePostgresStarts(title, () => {
+    let server: LocalPostgres | undefined;
+    beforeAll(async () => {
+      server = await startLocalPostgres({ environment: process.env });
+    }, OWN_SERVER_MS);
+    afterAll(() => server?.dispose(), OWN_SERVER_MS);
+    suite(() => {
+      if (!server) throw new Error('the PostgreSQL of this suite is available only in its hooks and tests');
+      return server;
+    });
+  });
 }
 
 function skipOrThrow(reason: string): void {

@@ -1,14 +1,13 @@
 import { expect } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { jsonEventOf } from '../records/events.ts';
+import { inForce } from '../service/in-force.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
 import { openStream, type StreamEvent } from '../service/stream-client.ts';
 import type { Service, ServiceSetup } from '../service/system.ts';
 
 const KILLS = 3;
 const EVENTS_PER_ROUND = 60;
-/** After this time a new endpoint gets every event, on every engine. */
-const IN_FORCE_MS = 1100;
 
 export interface StreamedService {
   readonly setup: ServiceSetup;
@@ -30,7 +29,7 @@ export async function expectResumable(service: StreamedService): Promise<void> {
   await eventually('the stream is open', async () => stream.lastEventId !== undefined);
   const beginning = stream.lastEventId ?? '';
   await merchant.createEndpoint(service.receiverUrl);
-  await new Promise((resolve) => setTimeout(resolve, IN_FORCE_MS));
+  await inForce();
   const seen: StreamEvent[] = [];
   const published: string[] = [];
   for (let round = 0; round <= KILLS; round += 1) {
