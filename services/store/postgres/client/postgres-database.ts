@@ -48,8 +48,11 @@ export class PostgresDatabase {
   #cancelProbe: (() => void) | null = null;
   #fullDiskNotedAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
+  /** A connection that allows its statements longer allows it those of maintenance, too. */
+  readonly #maintenanceMs: number;
 
   constructor({ clock, log, ...options }: DatabaseOptions) {
+    this.#maintenanceMs = Math.max(MAINTENANCE_MS, options.queryMs ?? 0);
     this.#primary = new Primary(options);
     this.#clock = clock;
     this.#log = log;
@@ -81,7 +84,7 @@ export class PostgresDatabase {
 
   /** Runs statements of maintenance that cannot be part of a transaction, each on its own. They may take long. */
   alone<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
-    return this.#watched(() => this.#with((client) => work(statementsOf(client, MAINTENANCE_MS))));
+    return this.#watched(() => this.#with((client) => work(statementsOf(client, this.#maintenanceMs))));
   }
 
   /**
@@ -180,7 +183,7 @@ export class PostgresDatabase {
     this.#probeSoon();
   }
 
-  /** Not with each call: most fail then. */
+  /** Logs a line at intervals, not for each call: most fail then. */
   #noteFullDisk(error: unknown): void {
     const now = this.#clock.now();
     if (now < this.#fullDiskNotedAt + NOTED_EVERY_MS) return;
