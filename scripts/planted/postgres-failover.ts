@@ -68,7 +68,7 @@ export const POSTGRES_FAILOVER_BUGS: readonly PlantedBug[] = [
     text: 'if (row?.version !== change.version) continue;',
     replacement: '',
     test: 'test/store/postgres/contract.test.ts',
-    title: 'takes no change once more that is no longer in force',
+    title: 'adds no change again that is no longer in force',
   },
   {
     id: 'postgres-lower-timeline-accepted',

@@ -66,7 +66,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     text: 'SET LOCAL synchronous_commit = on',
     replacement: 'SET LOCAL synchronous_commit = off',
     test: NUMBERS,
-    title: 'use no number before it is durable',
+    title: 'use no number until its reservation is durable',
   },
   {
     id: 'postgres-names-of-a-lost-timeline',

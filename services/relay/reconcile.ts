@@ -24,7 +24,7 @@ export interface ReconcileDeps {
  * copied to the store, above all deletes. A store that never held anything is new, and copies nothing.
  *
  * Another process may change an endpoint meanwhile, and looks then like a difference. So the store looks at each again,
- * under the lock of its row, and only what it has changed is told.
+ * under the lock of its row, and only actual changes are logged.
  */
 export async function reconcile({
   store,
@@ -34,7 +34,7 @@ export async function reconcile({
 }: ReconcileDeps): Promise<readonly DirectoryChange[]> {
   const { lacking, ahead, known } = await compare(store, directory);
   const pending = await pendingIds(store);
-  // Changes already in the outbox need no help, nor those that have come meanwhile.
+  // Skips changes that are in the outbox already, or that have arrived meanwhile.
   const again = lacking.filter(
     (change) => !pending.has(change.id) && isOlder(directory.newest(change), change),
   );

@@ -15,7 +15,7 @@ export interface RelayDeps {
   readonly published: Pick<PublishedChanges, 'note'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The interval of looks at the outbox, milliseconds; absent where no other process adds to it. */
+  /** How often the outbox is checked, milliseconds; absent where no other process adds to it. */
   readonly lookMs?: number;
 }
 

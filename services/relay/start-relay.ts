@@ -6,16 +6,16 @@ import type { Timeline } from '../store/outbox.ts';
 import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 import { Relay, type RelayDeps } from './relay.ts';
 
-/** The interval of looks at the store's timeline. */
+/** How often the store's timeline is checked. */
 const LOOK_MS = 500;
-/** The interval of looks for changes that other processes have added: their callers wait for it. */
+/** How often the outbox is checked for changes of other processes: their callers wait for it. */
 const OUTBOX_LOOK_MS = 100;
 /** The longest wait for a proof that everything on the stream was read. */
 const FRESH_MS_MAX = 30_000;
 const POLL_MS = 20;
 /**
  * After a failover, the relay of another process may still have changes on their way to the stream: it counts itself out
- * after 5 s, and a publish ends after 30 s. What has come until now is reconciled once more.
+ * after 5 s, and a publish ends after 30 s. What arrived by then is reconciled once more.
  */
 const LATE_MS = 60_000;
 

@@ -12,7 +12,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { missedPage } from './missed-page.ts';
 import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
 
-/** The interval of looks for replays that another process has started, while none runs. */
+/** How often the store is checked for replays that another process started, while none runs. */
 const LOOK_MS = 1000;
 /** The pause after a failure: the store or the broker is not reachable. */
 const FAILED_PAUSE_MS = 2000;

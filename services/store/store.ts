@@ -55,7 +55,7 @@ export interface Store {
 }
 
 /**
- * What became of the call:
+ * The result of the call:
  * - `away`: nothing was kept, unless the call's description says that it is not known.
  * - `unknown`: the connection was lost during the commit; a repeat with the same Idempotency-Key tells.
  * - `reconciling`: nothing was kept; the store was set back (Outbox.timeline), and accepts no change yet.

@@ -31,7 +31,7 @@ const STATEFUL_RUNS_MAX = 8;
 /** No port that a URL of the fuzzer has: an endpoint can only be on this machine, which is exempt. */
 const ENVIRONMENT = { HOOKRAIL_EGRESS_PORTS: '1', HOOKRAIL_ENDPOINT_QUOTA: '1000000' };
 
-/** What is tested: one address, and the processes behind it. */
+/** The service under test: one address, and the processes behind it. */
 interface Tested {
   readonly setup: ServiceSetup;
   readonly apiUrl: string;

@@ -74,7 +74,7 @@ function pendingChanges(test: StoreUnderTest): void {
     expect(woken).toBe(1);
   });
 
-  it('takes no change once more that is no longer in force', async () => {
+  it('adds no change again that is no longer in force', async () => {
     await createMerchant(test);
     const uuid = randomUUID();
     await createEndpoint(test.store, MERCHANT, uuid);

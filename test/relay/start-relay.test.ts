@@ -20,7 +20,7 @@ import { movableClock } from '../support/movable-clock.ts';
 import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
 
 const MERCHANT = 'a-merchant';
-/** The interval of looks at the timeline. */
+/** How often the timeline is checked. */
 const LOOK_MS = 500;
 /** Longer than changes of another relay may be on their way. */
 const LATE_MS = 61_000;
@@ -30,7 +30,7 @@ let store: Store;
 let relay: RunningRelay | undefined;
 let directory: Directory;
 let lines: Record<string, unknown>[];
-/** What the store says of itself, and what it was told. */
+/** The state that the store reports, and the timelines that it was told to accept. */
 let timeline: Timeline | null;
 let told: string[];
 let stalenessMs: () => number;
@@ -116,7 +116,7 @@ test('a store that was set back accepts changes once everything on the stream wa
   await eventually('it is published', () => directory.newest({ kind: 'endpoint', id: next.record.uuid }));
 });
 
-test('a change that a relay of the former server publishes after that is in the store a minute later', async () => {
+test('a change that the relay of the former server publishes late is in the store a minute later', async () => {
   const uuid = randomUUID();
   await createEndpoint(store, MERCHANT, uuid);
   timeline = { name: '2', isReconciled: false };

@@ -48,7 +48,7 @@ export const imageEnvironment = Object.fromEntries(
   instructed('ENV').flatMap((text) => text.split(/\s+/).map((pair) => pair.split('=') as [string, string])),
 );
 
-/** What a container's process sees: the image's variables, then the service's, `${NAME:-default}` without NAME. */
+/** Returns the environment of a container's process: the image's variables, then the service's, `${NAME:-default}` without NAME. */
 export function environmentOf(service: Service): Record<string, string> {
   const given = Object.entries(service.environment ?? {}).map(([name, value]) => [
     name,
@@ -60,7 +60,7 @@ export function environmentOf(service: Service): Record<string, string> {
 /** A program in a service's command, as the container's shell sees it. */
 export const script = (name: string) => (compose.services[name]?.command?.[0] ?? '').replaceAll('$$', '$');
 
-/** Those that run the service itself, not another program of the image. */
+/** The containers that run the service itself, not another program of the image. */
 export const processes = ours
   .filter(([, { entrypoint }]) => entrypoint === undefined)
   .map(([name, service]) => ({ name, service, config: readConfig(environmentOf(service)) }));

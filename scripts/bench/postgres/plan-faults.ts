@@ -7,7 +7,7 @@ const READ_MAX = 10_500;
 /** Searches of leaves by one statement: a few for each id of a page, or one of each leaf for a single id. */
 const SEARCHES_MAX = 1000;
 
-/** What is wrong with a statement's plan on a log of many leaves; nothing when it is as it should be. */
+/** Returns the faults of a statement's plan on a log of many leaves, a line each. */
 export function planFaults({ text, plan }: ExplainedStatement, leavesMax: number): readonly string[] {
   const ran = nodesOf(plan).filter((node) => (node['Actual Loops'] ?? 0) > 0);
   const scans = ran.filter((node) => node['Relation Name'] !== undefined);

@@ -11,7 +11,7 @@ import type { GlobalOptions } from './execute.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the commands on the store need: the configuration, and how progress and a result are printed. */
+/** The means of the commands on the store: the configuration, and how progress and a result are printed. */
 export interface CopyMeans {
   readonly environment: Environment;
   /** `over`: variables in the place of the environment's. */
@@ -96,7 +96,7 @@ function resultText(result: CopyResult): string {
 function logText({ takenAt, untilAt, log }: Extract<CopyResult, { readonly kind: 'log' }>): string[] {
   const compared =
     log &&
-    `${log.deliveries} deliveries, ${log.events} events and ${log.feedEntries} entries of the feed, chosen by chance, are ` +
+    `${log.deliveries} deliveries, ${log.events} events and ${log.feedEntries} entries of the feed, chosen at random, are ` +
       'the same in both stores';
   return [
     `the log is copied as it was at ${new Date(takenAt).toISOString()}`,

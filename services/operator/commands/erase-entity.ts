@@ -8,7 +8,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 
 /** The pause between two steps, which gives recording and reads precedence. */
 const PAUSE_MS = 5;
-/** The interval of looks for orders that are not finished. */
+/** How often the store is checked for unfinished orders. */
 const LOOK_MS = 60_000;
 /** How long an order is left to the operator's tool that may be carrying it out: both would report a part of it. */
 const LEFT_TO_OTHERS_MS = 300_000;
@@ -101,7 +101,7 @@ export async function finishErasures(
   const foundAt = new Map<number, number>();
   for (let leftMs = 0; !signal.aborted; leftMs = LEFT_TO_OTHERS_MS) {
     try {
-      await finishThoseFound(deps, foundAt, leftMs);
+      await finishFound(deps, foundAt, leftMs);
     } catch (error) {
       if (signal.aborted) return;
       log.error({ event: 'erasure_failed', reason: messageOf(error) });
@@ -110,8 +110,8 @@ export async function finishErasures(
   }
 }
 
-/** `foundAt`: when each unfinished order was found first, by its number. */
-async function finishThoseFound(
+/** `foundAt`: when each unfinished order was first found, by its number. */
+async function finishFound(
   deps: EraseDeps & { readonly log: Logger; readonly signal: AbortSignal },
   foundAt: Map<number, number>,
   leftMs: number,

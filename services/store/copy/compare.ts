@@ -7,7 +7,7 @@ import { differenceOf } from './difference.ts';
 import { type LogSample, sampleLog } from './log-sample.ts';
 import type { Sqlite } from './source.ts';
 
-/** Deliveries and events that are compared, chosen by chance; and places of the feed. */
+/** Deliveries and events that are compared, chosen at random; and places of the feed. */
 const DELIVERIES = 1_000;
 const EVENTS = 1_000;
 const FEED_PLACES = 50;

@@ -8,7 +8,7 @@ import { bodyOf } from '../sqlite/log/event-rows.ts';
 import type { LogTable, RowsOfChunk } from './log-chunk.ts';
 import type { Sqlite } from './source.ts';
 
-/** Of a row besides its texts and bodies. */
+/** The size of a row without its texts and bodies. */
 const ROW_BYTES = 150;
 
 interface EventRow extends EventColumns {
@@ -22,7 +22,7 @@ interface EventRow extends EventColumns {
   readonly bodies_removed_at: number | null;
 }
 
-/** The events that were routed, with their data and bodies. Of others the target keeps what their deliveries have. */
+/** The events that were routed, with their data and bodies. Of events without a routing, the target keeps what their deliveries have. */
 export class EventTable implements LogTable<number, EventRow> {
   readonly #rows;
   readonly #contents: ContentReads;

@@ -27,7 +27,7 @@ const SELECT = `SELECT f.*, ev.event_id, ev.created_at AS event_at, d.delivery_i
   WHEN f.kind NOT IN (${routed}, ${line}, ${endpoint}) THEN f.ref END WHERE f.seq > ?`;
 
 /**
- * The feed. Its rows keep their numbers, of which those of a merchant are some: the positions that readers hold stay valid.
+ * The feed. Its rows keep their numbers, so the positions that readers hold stay valid.
  * `kinds`: `changes` = only changes of endpoints, which the journal does not have.
  */
 export class FeedTable implements LogTable<number, FeedRow> {

@@ -8,7 +8,7 @@ const ROWS_MAX = 5_000;
 /** A part of a table of the log: rows for the leaves of the target, and where the next part begins. */
 export interface LogChunk<Key> {
   readonly copies: Copies;
-  /** Of each leaf that the rows are in, a time. */
+  /** A time in each leaf that the rows are in. */
   readonly times: ReadonlySet<number>;
   readonly rows: number;
   /** The last row. */

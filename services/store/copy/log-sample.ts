@@ -2,7 +2,7 @@ import type { Random } from '../../process/random.ts';
 import { unpackId } from '../../sqlite/ids.ts';
 import type { Sqlite } from './source.ts';
 
-/** Rows of the log that were chosen by chance. */
+/** Rows of the log that were chosen at random. */
 export interface LogSample {
   readonly deliveries: readonly {
     readonly merchantId: string;
@@ -16,7 +16,7 @@ export interface LogSample {
 
 type Packed = Uint8Array | string;
 
-/** Chooses up to so many rows of each table, each at or behind a number by chance. */
+/** Chooses up to this many rows of each table at random. */
 export function sampleLog(
   db: Sqlite,
   random: Random,
@@ -27,7 +27,7 @@ export function sampleLog(
     const statement = db.prepare(select);
     const rows: Row[] = [];
     for (let count = 1; count <= Math.min(size, highest); count += 1) {
-      // Of few, all.
+      // A small table is taken whole.
       const seq = highest <= size ? count : Math.ceil(fraction(random) * highest);
       const row = statement.get(seq) as Row | undefined;
       if (row !== undefined) rows.push(row);

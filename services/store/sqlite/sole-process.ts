@@ -4,7 +4,7 @@ import type { HeldLease, LeaseName, Leases, StopJobs } from '../leases.ts';
 export class SoleProcess implements Leases {
   readonly #jobs = new Map<object, LeaseName>();
 
-  /** Those held now. */
+  /** The leases held now. */
   get names(): readonly LeaseName[] {
     return [...new Set(this.#jobs.values())];
   }

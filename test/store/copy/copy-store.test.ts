@@ -205,7 +205,7 @@ await describeWithPostgres('a copy of a SQLite store to PostgreSQL', (createData
     expect((await to.endpoints.get(MERCHANT, ENDPOINTS.good))?.description).toBe('since');
   });
 
-  it('has what a writer records meanwhile only from the journal', async () => {
+  it('gets what a writer records meanwhile from the journal only', async () => {
     const { sqlite, postgres, copy } = await place();
     const from = await sqlite();
     await manageBefore(from);

@@ -72,7 +72,7 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
     await expect(copy()).rejects.toThrow('run the newer build');
   });
 
-  it('is refused of a store that an older build has written', async () => {
+  it('is refused for a store that an older build has written', async () => {
     const { copy, file, store } = await place();
     await store.close();
     const db = new Database(file);
@@ -103,13 +103,13 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
     await expect(copy()).rejects.toThrow(/keeps the journal .* for 7 days only: begin again with an empty/);
   });
 
-  it('is refused with another width of the leaves than it has begun with', async () => {
+  it('is refused with another leaf width than it began with', async () => {
     const { copy } = await place();
     await copy();
     await expect(copy({ leafMs: DAY_MS })).rejects.toThrow('has begun with HOOKRAIL_POSTGRES_LEAF_HOURS=1:');
   });
 
-  it('is refused without the snapshot that it has begun with, and of another store', async () => {
+  it('is refused without the snapshot that it began with, and for another store', async () => {
     const { copy, database, file, options, store, sqlite } = await place();
     await copy();
     await database.query(

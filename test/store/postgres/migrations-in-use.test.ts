@@ -26,7 +26,7 @@ import {
 import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
 
 const MERCHANT = 'a-merchant';
-/** What a newer build may add: columns, an index on every leaf, values for the rows that are there. */
+/** The additions of a newer build: columns, an index on every leaf, values for the rows that are there. */
 const NEXT: Migration = {
   worksWith: MIGRATIONS.length,
   steps: [
@@ -60,7 +60,7 @@ await describeWithPostgres('a migration of a database in use', (createDatabase) 
     await place.dispose();
   });
 
-  it('is noticed by no process of the build before it', async () => {
+  it('disturbs no process of the previous build', async () => {
     const endpointId = randomUUID();
     await createEndpoint(store, MERCHANT, endpointId);
     const ids: string[] = [];

@@ -22,7 +22,7 @@ const PUBLISH_PAUSE_MS = 50;
 /** Requests settled this shortly before a fault may be repeated: twice capabilities.repeatsMs, for a busy machine. */
 const REPEATS_MS = 2000;
 
-/** What sends no requests itself, and whose repeated records are recognised. */
+/** Faults of processes that send no requests themselves, and whose repeated records are recognised. */
 const SENDS_NOTHING: ReadonlySet<FaultKind> = new Set<FaultKind>([
   ...(['api', 'recorder', 'router', 'postgres'] as const),
   ...(['pause-api', 'pause-recorder', 'pause-router'] as const),

@@ -49,7 +49,7 @@ interface Found {
 
 /**
  * Connections to the one host that can be written to. After a failover it is found again, with the next call. Of several
- * that can be written to, the one on the latest timeline is the primary: the others were, and came back.
+ * that can be written to, the one on the latest timeline is the primary: the others are former ones that came back.
  */
 export class Primary {
   readonly #options: PrimaryOptions;
@@ -115,7 +115,7 @@ export class Primary {
     return this.#finding;
   }
 
-  /** Tries all hosts at the same time. One that does not answer costs no more than the time limit, as before. */
+  /** Tries all hosts at the same time. One that does not answer costs no more than the time limit. */
   async #tryAll(): Promise<Pool> {
     const { hosts } = this.#options.address;
     const tried = await Promise.allSettled(hosts.map((host, at) => this.#try(host, at)));

@@ -35,7 +35,7 @@ export class SeenTimelines {
   }
 }
 
-/** How the message of an error begins that means a primary that was replaced. */
+/** The beginning of the error message about a primary that was replaced. */
 export const FORMER_PRIMARY = 'the server was replaced by a standby';
 
 /** Returns whether the first is a later timeline of the same database. */

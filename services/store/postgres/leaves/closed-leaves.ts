@@ -3,7 +3,7 @@ import type { Statements } from '../client/statements.ts';
 import { LEAF_KINDS, type Leaf } from './leaf.ts';
 import type { Leaves } from './leaves.ts';
 
-/** How long after its end a leaf is still written to by more than a few retries. */
+/** How long a leaf is still written to after its end, by more than a few retries. */
 const LATE_MS = 3_600_000;
 /** The kinds of leaves that an erasure searches for an entity. */
 const WITH_ENTITIES = ['event', 'delivery'] as const;

@@ -5,7 +5,7 @@ const BLOCK = 1000;
 
 /**
  * The numbers of new rows of this process: unique over all processes, ascending within this one. A block is committed
- * before it is used: a crash of the server gives a number of the sequence again that no commit had made durable.
+ * before it is used: after a crash, the server's sequence gives out again every number that no commit made durable.
  */
 export class Numbers {
   readonly #database: PostgresDatabase;

@@ -164,8 +164,8 @@ export class PostgresDeliveryLog implements DeliveryLog {
   }
 
   /**
-   * Drops the oldest leaf, when all of it is old enough, or prepares one that has ended: one a call. Makes the next leaves
-   * before: while a leaf is dropped, whoever makes one has to wait.
+   * Drops the oldest leaf when all of it is old enough, or else prepares one that has ended: one leaf per call. Makes the
+   * next leaves first: while a leaf is dropped, a process that makes one has to wait.
    */
   async retain(before: number): Promise<number> {
     const now = this.#clock.wall();
@@ -181,7 +181,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
     return 0;
   }
 
-  /** Drops the oldest leaf of bodies, when all of it is old enough: one a call. */
+  /** Drops the oldest leaf of bodies, when all of it is old enough: one leaf per call. */
   async removeBodies(before: number): Promise<number> {
     return Number(await this.#leaves.dropOldest(['body'], before, 'bodies_from'));
   }

@@ -141,7 +141,7 @@ type ExaminedRow<Row> = Row & {
   readonly last_seq: number;
 };
 
-/** What one statement of a page does: it examines `count` rows after a place, for `wanted` that match. */
+/** One statement of a page: it examines `count` rows after a place, for `wanted` that match. */
 interface Step {
   readonly before: ListKey;
   readonly count: number;
@@ -149,7 +149,7 @@ interface Step {
 }
 
 interface Examined<Row> {
-  /** Those that match, newest first. */
+  /** The rows that match, newest first. */
   readonly rows: readonly Row[];
   /** The last one that was examined. */
   readonly last: ListKey | undefined;

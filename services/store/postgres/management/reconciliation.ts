@@ -5,13 +5,13 @@ import { TIMELINE } from '../client/timeline.ts';
 import { addAgainToOutbox } from './outbox-writes.ts';
 
 /*
- * What bringing the store into agreement with the DIRECTORY stream needs, at each taking of the lease `api` and after
- * each failover. Other processes may change endpoints meanwhile, so everything is looked at again under the row's lock.
+ * The writes that bring the store into agreement with the DIRECTORY stream, whenever a process gets the lease `api` and
+ * after each failover. Other processes may change endpoints meanwhile, so everything is looked at again under the row's lock.
  */
 
 /**
- * Versions above all that are known which the first change after a failover skips: more than the changes that one relay
- * may have on their way to the stream.
+ * The number of versions, above all known ones, that the first change after a failover skips: more than the changes that
+ * one relay may have on their way to the stream.
  */
 const VERSIONS_SKIPPED = 1000;
 /**
@@ -23,7 +23,7 @@ const NAMES_SKIPPED = 100_000;
 /** Adds the changes that are still in force to the outbox. Returns how many. */
 export async function publishAgain(tx: Transaction, changes: readonly DirectoryChange[]): Promise<number> {
   let added = 0;
-  // In one order, so that two that do so wait for each other, and no more.
+  // In one order, so that two processes that do so cannot deadlock.
   for (const change of [...changes].sort((one, other) => (one.id < other.id ? -1 : 1))) {
     const row = await tx.first<{ readonly version: number }>(LOCK_OF[change.kind], [change.id]);
     if (row?.version !== change.version) continue;

@@ -25,7 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */
 const LOCK = "hashtextextended('hookrail migration', 0)";
-/** Building an index takes as long as it takes. */
+/** Building an index may take hours. */
 const QUERY_MS = 24 * 3_600_000;
 
 /** Migrates the database at an address, with connections of its own. */

@@ -33,7 +33,7 @@ export async function carryOut(
   await database.transaction((tx) => tx.rows(done));
 }
 
-/** Tries again while a long transaction of another process has the table: those behind a lock that waits would wait, too. */
+/** Retries while a long transaction of another process has the table: a waiting lock makes all behind it wait, too. */
 async function changeTables(
   database: PostgresDatabase,
   sql: string,
@@ -70,7 +70,7 @@ async function buildIndex(
     first<{ readonly relkind: string }>('SELECT relkind FROM pg_class WHERE oid = to_regclass($1)', [table]),
   );
   if (kind?.relkind !== 'p') return buildOne(database, table, name, columns);
-  // New leaves get theirs with it.
+  // Leaves that are made from now on have it.
   await changeTables(database, `CREATE INDEX IF NOT EXISTS ${name} ON ONLY ${table} (${columns})`, sleep);
   const lacking = await database.read(({ rows }) =>
     rows<Leaf>(

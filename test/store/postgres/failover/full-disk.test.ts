@@ -25,7 +25,7 @@ import { createEndpoint, eventNumber, HOUR_MS, routed } from '../../../support/r
 const START_MS = 120_000;
 const MERCHANT = 'a-merchant';
 const SIZE_MB = 160;
-/** What is left beside the ballast. */
+/** The room that the ballast leaves. */
 const LEFT_MB = 12;
 const BATCHES_MAX = 5_000;
 const BODY_BYTES = 60_000;
@@ -57,7 +57,7 @@ class Trial {
     return this.#store;
   }
 
-  /** What the store has logged of its server. */
+  /** The lines that the store has logged about its server. */
   get told(): readonly string[] {
     return this.#lines.map(({ event }) => `${event}`).filter((event) => LINE_EVENTS.test(event));
   }

@@ -1,5 +1,5 @@
 /**
- * Guarantee: on a network that was cut and closes nothing, calls end in time, and the next ones use new connections. When
+ * Guarantee: on a network that was cut without closing connections, calls end in time, and the next ones use new connections. When
  * that was during a commit, the caller hears that the result is not known; the journal's position and the
  * Idempotency-Key tell what became of it.
  */
@@ -30,7 +30,7 @@ const TEST_MS = 90_000;
 const MERCHANT = 'a-merchant';
 const at = (first: number, last = first) => ({ partition: 'p', first, last });
 
-await describeWithPostgres('on a network that was cut and closes nothing', (createDatabase) => {
+await describeWithPostgres('on a network that was cut without closing connections', (createDatabase) => {
   let place: PostgresPlace;
   let line: TcpLine;
   /** Behind the line. */
@@ -76,7 +76,7 @@ await describeWithPostgres('on a network that was cut and closes nothing', (crea
 
   for (const lost of ['answer', 'request'] as const)
     it(
-      `a change whose commit has lost its ${lost} is told as unknown, and its Idempotency-Key tells the result`,
+      `a change whose commit has lost its ${lost} is reported as unknown, and its Idempotency-Key shows the result`,
       async () => {
         const now = Date.now();
         // It makes the leaf of today, in a transaction of its own.

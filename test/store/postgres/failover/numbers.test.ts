@@ -51,7 +51,7 @@ describeWherePostgresStarts('recorders whose PostgreSQL crashes or fails over', 
     expect(found).toMatchObject({ endpointId, status: 'delivered', attempts: [{ number: 1 }] });
   }
 
-  it('use no number before it is durable that it was taken', { timeout: START_MS_MAX }, async () => {
+  it('use no number until its reservation is durable', { timeout: START_MS_MAX }, async () => {
     const { primary, standby } = pair;
     const client = new pg.Client({ connectionString: urlOf(primary) });
     await client.connect();
