@@ -136,7 +136,8 @@ function planStep(
       entityKind: who.kind,
       seed,
       occurredAt: who.at,
-      // Includes the start, so that a second run with the same seed delivers again.
+      // Includes the start, so that a second run with the same seed delivers again, and the choices, so that two
+      // variants that start in one millisecond are not taken for the same event.
       eventId: uuidV5(
         'simulator-event',
         scenario.name,
@@ -145,6 +146,7 @@ function planStep(
         merchantId,
         who.entityId,
         step.id,
+        ...choiceParts(options),
       ),
       simulated: true,
       subject: `${seed}/${step.process}`,
@@ -196,6 +198,13 @@ function accountsOf(scenario: Scenario, { process }: Step, entityId: string, see
     ...(linkedAccount === undefined ? {} : { linkedBankAccountUuid: idOf(linkedAccount, 'linked-account') }),
     ...(ledger === undefined ? {} : { internalBankAccountId: idOf(ledger, 'ledger') }),
   };
+}
+
+/** Returns the choices of a run about what its events contain, in an order of their own: empty without any. */
+function choiceParts({ overrides = {}, set = [] }: PlanOptions): readonly string[] {
+  const chosen = Object.entries(overrides).filter(([, value]) => value !== undefined);
+  const fields = set.map(({ step, path, value }) => `${step}.${path}=${value}`);
+  return [...chosen.map(([name, value]) => `${name}=${value}`), ...fields].sort();
 }
 
 function fieldsOfStep(set: readonly StepField[], step: string): Record<string, string> {

@@ -50,15 +50,23 @@ test.each(scenarioNames())('every event of %s is one that producers may send', (
   }
 });
 
-test('event ids depend on seed, start, merchant and entity, and on nothing else', () => {
+test('event ids depend on seed, start, merchant, entity and choices, and on nothing else', () => {
   const ids = (options: Partial<PlanOptions>) =>
     plan('onramp.happy', options).map(({ event }) => event.eventId);
   const uuid = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
-  const runs = [{}, { seed: '43' }, { startAt: START + 1 }, { merchantId: 'm2' }, { entityId: uuid }].map(
-    ids,
-  );
-  expect(ids({})).toEqual(runs[0]);
-  expect(new Set(runs.flat()).size).toBe(5 * 4);
+  const runs = [
+    {},
+    { seed: '43' },
+    { startAt: START + 1 },
+    { merchantId: 'm2' },
+    { entityId: uuid },
+    { overrides: { chain: 'polygon' } },
+    { overrides: { chain: 'polygon', amount: '7' } },
+    { set: [{ step: 'received', path: 'data.amountFiat', value: '7' }] },
+  ].map(ids);
+  expect(ids({ overrides: { chain: undefined }, set: [] })).toEqual(runs[0]);
+  expect(ids({ overrides: { amount: '7', chain: 'polygon' } })).toEqual(runs[6]);
+  expect(new Set(runs.flat()).size).toBe(runs.length * 4);
 });
 
 test('a second run with the same seed has the same bodies under new ids', () => {
