@@ -22,7 +22,9 @@ const IN_PAIRS = files([
   'guarantees/kafka/recovery',
   'guarantees/kill-loop',
   'guarantees/postgres/failover',
+  'guarantees/postgres/full-disk',
   'guarantees/postgres/kill-loop',
+  'guarantees/postgres/move',
   'guarantees/postgres/outage',
   'guarantees/recovery',
 ]);

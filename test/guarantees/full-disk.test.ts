@@ -3,12 +3,10 @@
  * until the service refuses them, then room is made and every acknowledged event arrives. The process stays up and
  * says what is wrong.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { NO_SMALL_DISK, SmallDisk } from '../support/faults/small-disk.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
@@ -16,18 +14,17 @@ import { prepareSetup, type Service, type ServiceSetup, startService } from '../
 
 const SIZE_MB = 48;
 const BATCH = 100;
+const LEFT_MB = 12;
 
-let disk: string;
-let mounted = false;
+let disk: SmallDisk;
 let setup: ServiceSetup;
 let receiver: LoggingReceiver;
 let service: Service;
 
 beforeAll(async () => {
-  disk = mkdtempSync(join(tmpdir(), 'hookrail-disk-'));
-  mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m`, 'tmpfs', disk]).status === 0;
-  if (!mounted) return;
-  setup = await prepareSetup({}, disk);
+  disk = new SmallDisk(SIZE_MB);
+  if (!disk.isMounted) return;
+  setup = await prepareSetup({}, disk.folder);
   receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
   service = await startService(setup.environment);
 });
@@ -35,18 +32,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.end('SIGKILL');
   await receiver?.close();
-  if (mounted) spawnSync('umount', ['-l', disk]);
-  rmSync(disk, { recursive: true, force: true });
+  disk.dispose();
 });
 
 it('on a full disk acknowledged events arrive, and every refused one was answered as refused', {
   timeout: 240_000,
 }, async ({ skip }) => {
-  if (!mounted) return skip('mounting a tmpfs is not allowed here');
+  if (!disk.isMounted) return skip(NO_SMALL_DISK);
   const merchant = new MerchantClient(setup, () => service);
   await merchant.createEndpoint(`${receiver.url}/full`);
-  const ballast = join(disk, 'ballast');
-  writeFileSync(ballast, Buffer.alloc((SIZE_MB - 12) * 1024 * 1024));
+  const makeRoom = disk.crowd(LEFT_MB);
 
   const acknowledged: string[] = [];
   let refusal: { status: number; body: { code: string; detail: string } } | undefined;
@@ -62,7 +57,7 @@ it('on a full disk acknowledged events arrive, and every refused one was answere
   expect(refusal).toMatchObject({ status: 503, body: { code: 'temporarily_unavailable' } });
   expect((await fetch(`${service.operationsUrl}/livez`)).status).toBe(200);
 
-  rmSync(ballast);
+  makeRoom();
   await eventually(
     'every acknowledged event has arrived',
     () => {

@@ -2,13 +2,13 @@
  * Guarantee: log output that cannot be written never ends, blocks or fills the process. It is dropped beyond a bound,
  * counted, and reported once it can be written again. The long form: LOG_BLOCKED_SECONDS=600.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
+import { NO_SMALL_DISK, SmallDisk } from '../support/faults/small-disk.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
@@ -142,24 +142,22 @@ describe('log output that cannot be written', () => {
   it('to a full disk costs lines, never deliveries or the process', { timeout: 240_000 }, async ({
     skip,
   }) => {
-    const disk = mkdtempSync(join(tmpdir(), 'hookrail-log-disk-'));
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]).status === 0;
-    if (!mounted) return skip('mounting a tmpfs is not allowed here');
+    const disk = new SmallDisk(2);
+    if (!disk.isMounted) return skip(NO_SMALL_DISK);
     try {
-      const file = join(disk, 'log');
+      const file = join(disk.folder, 'log');
       const fd = openSync(file, 'a');
       const service = await start(fd, () => () => readFileSync(file, 'utf8'));
       closeSync(fd);
       const merchant = new MerchantClient(setup, () => service);
       await merchant.createEndpoint(`${receiver.url}/disk`);
-      const ballast = join(disk, 'ballast');
-      expect(() => writeFileSync(ballast, Buffer.alloc(4 * 1024 * 1024))).toThrow('ENOSPC');
+      const makeRoom = disk.crowd(0);
 
       await arrived(await publishUntil(merchant, async () => (await metricOf(service)) > 0));
       expect((await fetch(`${service.operationsUrl}/readyz`)).status).toBe(200);
 
-      spawnSync('mount', ['-o', 'remount,size=32m', disk]);
-      rmSync(ballast);
+      disk.growTo(32);
+      makeRoom();
       await eventually('the service reports how many lines it dropped', () =>
         TOLD.exec(readFileSync(file, 'utf8')),
       );
@@ -168,8 +166,7 @@ describe('log output that cannot be written', () => {
       service.process.kill('SIGTERM');
       expect(await service.exited).toBe(0);
     } finally {
-      spawnSync('umount', ['-l', disk]);
-      rmSync(disk, { recursive: true, force: true });
+      disk.dispose();
     }
   });
 });

@@ -2,7 +2,6 @@
  * Guarantee: the embedded engine keeps what it acknowledged in its one file, whatever happens to the file or the disk,
  * and says in one line what is wrong with it.
  */
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +17,7 @@ import type { DomainEvent } from '../../../services/domain/event.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { eventually } from '../../support/eventually.ts';
+import { NO_SMALL_DISK, SmallDisk } from '../../support/faults/small-disk.ts';
 import { anEvent, aTask, requested, routed } from '../../support/records/broker-records.ts';
 
 const clock = systemClock();
@@ -209,16 +209,10 @@ describe('a broker on a disk that takes no writes', () => {
   });
 
   it('comes out of a full disk with everything that was acknowledged', async (context) => {
-    const mount = join(folder, 'small-disk');
+    const disk = new SmallDisk(6);
+    if (!disk.isMounted) return context.skip(NO_SMALL_DISK);
     try {
-      execFileSync('mkdir', [mount]);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', mount], { stdio: 'ignore' });
-    } catch {
-      // Only root may mount a disk of its own.
-      return context.skip();
-    }
-    try {
-      const broker = await open({ file: join(mount, 'broker.db') });
+      const broker = await open({ file: join(disk.folder, 'broker.db') });
       const acknowledged: DomainEvent[] = [];
       let refused = 0;
       for (let batch = 0; batch < 60 && refused < 3; batch += 1) {
@@ -235,7 +229,7 @@ describe('a broker on a disk that takes no writes', () => {
       }
       expect(refused).toBeGreaterThan(0);
       expect(acknowledged.length).toBeGreaterThan(0);
-      execFileSync('mount', ['-o', 'remount,size=60m', mount]);
+      disk.growTo(60);
       await eventually('the disk is written again', () => broker.status().reachable);
       const seen = new Set<string>();
       await broker.events.consume(
@@ -251,7 +245,7 @@ describe('a broker on a disk that takes no writes', () => {
       );
       await broker.close();
     } finally {
-      execFileSync('umount', ['-l', mount]);
+      disk.dispose();
     }
   });
 });

@@ -13,8 +13,8 @@ import { Chance } from '../../../services/samples/chance.ts';
 import { type ServerPair, startServerPair, urlOf } from '../../store/postgres/failover/server-pair.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
-import { judge } from '../../support/models/delivery-checker.ts';
 import { describeWherePostgresStarts } from '../../support/postgres/suites.ts';
+import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { longestGap, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
@@ -25,7 +25,6 @@ const TIMEOUT_MS = 400_000;
 const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 250;
 const ENDED_MS_MAX = 120_000;
-const REPEATS_MS = 2000;
 /** Deliveries that must arrive at each stage before the next begins. */
 const ARRIVALS = 40;
 const CHANGES = 10;
@@ -91,16 +90,6 @@ function failovers(cluster: () => LocalKafka): void {
       ...more,
     });
 
-  function expectDeliveries(): void {
-    const ids = trial.owed.map(({ id }) => id);
-    // No sender was hit: nothing may be sent twice.
-    const options = { retryScale: RETRY_SCALE, repeatsMs: REPEATS_MS };
-    const verdict = judge(ids, trial.exchanges, [], options);
-    expect(verdict.lost).toEqual([]);
-    expect(verdict.early).toEqual([]);
-    expect(verdict.unexplained).toEqual([]);
-  }
-
   it('to a synchronous standby keeps every acknowledged change, while the former primary accepts writes again', {
     timeout: TIMEOUT_MS,
   }, async () => {
@@ -142,7 +131,8 @@ function failovers(cluster: () => LocalKafka): void {
         `apis acknowledged changes ${promoted.backMs.join(' and ')} ms after that; longest time without a first ` +
         `attempt ${gap} ms; ${trial.owed.length} deliveries, ${writer.acknowledged} changes, ${writer.refused} requests repeated`,
     );
-    expectDeliveries();
+    // No sender was hit: nothing may be sent twice.
+    expectEachOnce(trial, RETRY_SCALE);
     await expectLogEqualsArrivals(trial);
     await writer.expectKept();
     expect(await nextTransaction(primary), 'nothing was written to the former primary').toBe(next);
@@ -205,7 +195,7 @@ function failovers(cluster: () => LocalKafka): void {
       `failover, asynchronous: ${promoted.at - killedAt} ms until the standby was promoted, apis acknowledged ` +
         `changes ${promoted.backMs.join(' and ')} ms after that; longest time without a first attempt ${gap} ms`,
     );
-    expectDeliveries();
+    expectEachOnce(trial, RETRY_SCALE);
     await expectLogEqualsArrivals(trial);
     const lines = fleet.of('recorder').flatMap(({ output }) => output);
     expect(lines.filter((line) => line.includes('the log was set back')).length).toBeGreaterThan(0);

@@ -12,8 +12,8 @@ import { eventually } from '../../support/eventually.ts';
 import type { Fleet } from '../../support/kafka/fleet.ts';
 import { type Seen, twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
-import { judge } from '../../support/models/delivery-checker.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
+import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { arrivalDelays, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
@@ -28,7 +28,6 @@ const SETTLE_MS = 8000;
 const NOTICED_MS_MAX = 5000;
 const READY_MS_MAX = 60_000;
 const ENDED_MS_MAX = 180_000;
-const REPEATS_MS = 2000;
 /** Only against standing still: the figures are printed. */
 const SLOWER_MAX = 10;
 const NOT_SLOW_MS = 2000;
@@ -95,7 +94,7 @@ function outage(cluster: () => LocalKafka, postgres: () => LocalPostgres): void 
           `times as long); ready ${readyMs} ms after it was back, a change acknowledged after ${changedMs} ms; ` +
           `${trial.owed.length} deliveries, ${writer.acknowledged} changes, ${tried} refused`,
       );
-      expectDeliveries(trial);
+      expectEachOnce(trial, RETRY_SCALE);
       expect(during.p99).toBeLessThan(Math.max(NOT_SLOW_MS, before.p99 * SLOWER_MAX));
 
       expectReadiness(fleet, watch.seen, { from: awayAt, to: until });
@@ -108,15 +107,6 @@ function outage(cluster: () => LocalKafka, postgres: () => LocalPostgres): void 
       await watch.stop();
     }
   });
-}
-
-function expectDeliveries({ owed, exchanges }: Trial): void {
-  const ids = owed.map(({ id }) => id);
-  // No sender was hit: nothing may be sent twice.
-  const verdict = judge(ids, exchanges, [], { retryScale: RETRY_SCALE, repeatsMs: REPEATS_MS });
-  expect(verdict.lost).toEqual([]);
-  expect(verdict.early).toEqual([]);
-  expect(verdict.unexplained).toEqual([]);
 }
 
 /** Expects readiness to have been false while PostgreSQL was away where it is used, and true elsewhere. */

@@ -122,6 +122,7 @@ export class Fleet {
   readonly processes: FleetProcess[] = [];
   readonly #options: FleetOptions;
   #nextApi = 0;
+  #store: Readonly<Record<string, string>> = {};
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -157,6 +158,21 @@ export class Fleet {
     ];
     await Promise.all(others.map((process) => process.start()));
     await Promise.all(this.processes.map((process) => process.untilReady()));
+  }
+
+  /**
+   * Starts these processes on a store on PostgreSQL, in place of the one on SQLite, which was stopped. Routers and senders
+   * go on.
+   */
+  async moveTo(url: string, { apis, recorders }: StoreProcesses): Promise<void> {
+    for (const former of this.of('api')) this.remove(former);
+    this.#store = { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url };
+    const added = [
+      ...Array.from({ length: apis }, () => this.add('api')),
+      ...Array.from({ length: recorders }, () => this.add('recorder')),
+    ];
+    await Promise.all(added.map((process) => process.start()));
+    await Promise.all(added.map((process) => process.untilReady()));
   }
 
   /** Adds a process without starting it. */
@@ -206,6 +222,7 @@ export class Fleet {
       HOOKRAIL_TOPIC_PREFIX: topicPrefix,
       HOOKRAIL_EVENTS_TOPIC: `${topicPrefix}payments.events`,
       ...environment,
+      ...this.#store,
     };
   }
 

@@ -2,12 +2,8 @@
  * Guarantee: when PostgreSQL's disk is full, calls reject as unavailable, with the server's reason where it gives one, and
  * nothing that was acknowledged is lost. The server's files are on a small tmpfs.
  */
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type LocalPostgres, startLocalPostgres } from '../../../../scripts/local-postgres/server.ts';
 import { deliveryId } from '../../../../services/domain/ids.ts';
@@ -19,6 +15,7 @@ import { type Store, StoreUnavailable } from '../../../../services/store/store.t
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { TEST_POLICY } from '../../../contract/store-place.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { createSmallDatabase, NO_SMALL_DISK, SmallDisk } from '../../../support/faults/small-disk.ts';
 import { describeWherePostgresStarts } from '../../../support/postgres/suites.ts';
 import { createEndpoint, eventNumber, HOUR_MS, routed } from '../../../support/records/journal-entries.ts';
 
@@ -34,18 +31,12 @@ const LINE_EVENTS = /^store_/;
 
 /** A server with files on a small disk, a store on it, and what is recorded there. */
 class Trial {
-  readonly disk = mkdtempSync(join(tmpdir(), 'hookrail-disk-'));
-  readonly isMounted: boolean;
+  readonly disk = new SmallDisk(SIZE_MB);
   readonly endpointId = randomUUID();
   readonly #ids = Array.from({ length: BATCHES_MAX }, () => randomUUID());
   readonly #lines: Record<string, unknown>[] = [];
   #server: LocalPostgres | undefined;
   #store: Store | undefined;
-
-  constructor() {
-    const size = `size=${SIZE_MB}m`;
-    this.isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', this.disk]).status === 0;
-  }
 
   get server(): LocalPostgres {
     if (!this.#server) throw new Error('it was not started');
@@ -65,33 +56,15 @@ class Trial {
   /** Starts a server whose tables alone are on the disk. */
   async withTablesThere(): Promise<void> {
     this.#server = await startLocalPostgres({ environment: process.env });
-    const folder = join(this.disk, 'tables');
-    mkdirSync(folder);
-    const { uid, gid } = statSync(this.server.folder);
-    chownSync(folder, uid, gid);
-    const client = new pg.Client({ connectionString: this.server.url() });
-    await client.connect();
-    await client.query(`CREATE TABLESPACE small LOCATION '${folder}'`);
-    await client.query('CREATE DATABASE small TABLESPACE small');
-    await client.end();
-    await this.#open('small');
+    await this.#open(await createSmallDatabase(this.server, this.disk));
   }
 
   /** Starts a server whose files are all on the disk, its write-ahead log, too. */
   async withAllThere(): Promise<void> {
     const settings = { min_wal_size: '64MB', max_wal_size: '64MB' };
-    const folder = join(this.disk, 'server');
+    const folder = join(this.disk.folder, 'server');
     this.#server = await startLocalPostgres({ environment: process.env, folder, settings });
     await this.#open('postgres');
-  }
-
-  /** Leaves little room. Returns a function that makes room again. */
-  crowd(): () => void {
-    const { stdout } = spawnSync('df', ['--output=avail', '-BM', this.disk], { encoding: 'utf8' });
-    const freeMb = Number(/(\d+)M/.exec(stdout)?.[1]);
-    const ballast = join(this.disk, 'ballast');
-    writeFileSync(ballast, Buffer.alloc((freeMb - LEFT_MB) * 1024 * 1024));
-    return () => rmSync(ballast);
   }
 
   record(n: number): Promise<void> {
@@ -123,8 +96,7 @@ class Trial {
   async dispose(): Promise<void> {
     await this.#store?.close();
     await this.#server?.dispose();
-    if (this.isMounted) spawnSync('umount', ['-l', this.disk]);
-    rmSync(this.disk, { recursive: true, force: true });
+    this.disk.dispose();
   }
 
   async #open(database: string): Promise<void> {
@@ -146,7 +118,7 @@ describeWherePostgresStarts('a store whose server has a full disk', () => {
 
   async function expectToGoOn(reason: RegExp): Promise<void> {
     await createEndpoint(trial.store, MERCHANT, trial.endpointId);
-    const makeRoom = trial.crowd();
+    const makeRoom = trial.disk.crowd(LEFT_MB);
     const { last, refusal } = await trial.fill();
     expect(last).toBeGreaterThan(0);
     expect(refusal).toBeInstanceOf(StoreUnavailable);
@@ -168,7 +140,7 @@ describeWherePostgresStarts('a store whose server has a full disk', () => {
   it(
     'rejects calls with the reason while its tables do not fit, and goes on where it was',
     async ({ skip }) => {
-      if (!trial.isMounted) return skip('mounting a tmpfs is not allowed here');
+      if (!trial.disk.isMounted) return skip(NO_SMALL_DISK);
       await trial.withTablesThere();
       await expectToGoOn(/No space left on device/);
       expect(trial.told).toEqual(['store_disk_full']);
@@ -179,7 +151,7 @@ describeWherePostgresStarts('a store whose server has a full disk', () => {
   it(
     'rejects calls while the server cannot write its log and ends, and goes on where it was',
     async ({ skip }) => {
-      if (!trial.isMounted) return skip('mounting a tmpfs is not allowed here');
+      if (!trial.disk.isMounted) return skip(NO_SMALL_DISK);
       await trial.withAllThere();
       await expectToGoOn(/No space left|Connection terminated|ECONNRESET|ECONNREFUSED/);
       expect(trial.told).toContain('store_unreachable');
