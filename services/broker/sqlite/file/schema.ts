@@ -48,7 +48,7 @@ const ADD_PACKED = STREAMS.map(
 ).join('');
 
 /** Large enough for the pages that the streams reuse all the time. */
-const CACHE_KIB = 16 * 1024;
+const CACHE_KIB = 4 * 1024;
 
 /**
  * Opens the broker's file, creating it if necessary. Throws one line for an operator when it is damaged, not one of
