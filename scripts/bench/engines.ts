@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { startLocalKafka } from '../local-kafka/cluster.ts';
 import type { Counts } from './counts.ts';
 import { type Traffic, TrafficCounter } from './kafka/traffic.ts';
+import { type BenchPostgres, startBenchPostgres } from './postgres/postgres-server.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** On the disk of the checkout, so that every engine makes its data durable on the same disk. */
@@ -16,13 +17,15 @@ export type StoreName = (typeof STORE_NAMES)[number];
 
 /** An engine to measure, with the servers it needs running. */
 export interface BenchEngine {
-  readonly name: EngineName;
-  /** Returns the environment of the next service: no two services share a stream. */
-  environment(): Readonly<Record<string, string>>;
+  readonly name: string;
+  /** Returns the environment of the next service: no two services share a stream or a database. */
+  environment(): Promise<Readonly<Record<string, string>>>;
   /** Roles of each process of a service; the first has the api, and the producer. */
   readonly processes: readonly string[];
   /** Returns the processes that the engine needs besides the service; none for an embedded engine. */
   brokerPids(): readonly number[];
+  /** Returns the processes of the store's server; none for a store in the service. */
+  storePids(): readonly number[];
   /** Null for an embedded engine. */
   readonly kafka: BenchKafka | null;
   /**
@@ -45,15 +48,27 @@ export interface BenchKafka {
 }
 
 /** Starts the servers that the engine needs. Rejects with one line that names what is missing. */
-export function openEngine(name: EngineName, options: { readonly brokers: number }): Promise<BenchEngine> {
-  return name === 'sqlite' ? Promise.resolve(SQLITE) : openKafka(options.brokers);
+export async function openEngine(
+  name: EngineName,
+  { brokers, store }: { readonly brokers: number; readonly store: StoreName },
+): Promise<BenchEngine> {
+  if (name === 'sqlite') return SQLITE;
+  const kafka = await openKafka(brokers);
+  if (store === 'sqlite') return kafka;
+  try {
+    return withStore(kafka, await startBenchPostgres());
+  } catch (error) {
+    await kafka.stop();
+    throw error;
+  }
 }
 
 const SQLITE: BenchEngine = {
   name: 'sqlite',
-  environment: () => ({ HOOKRAIL_ENGINE: 'sqlite' }),
+  environment: () => Promise.resolve({ HOOKRAIL_ENGINE: 'sqlite' }),
   processes: ['api,router,sender,recorder'],
   brokerPids: () => [],
+  storePids: () => [],
   kafka: null,
   // More is not faster: events only stay in memory longer, where each garbage collection copies them.
   underWayMax: 700,
@@ -84,18 +99,19 @@ async function openKafka(nodes: number): Promise<BenchEngine> {
     name: 'kafka',
     environment() {
       services += 1;
-      return {
+      return Promise.resolve({
         ...counter.environment(),
         HOOKRAIL_ENGINE: 'kafka',
         HOOKRAIL_KAFKA_BROKERS: cluster.brokers.join(','),
         HOOKRAIL_SCHEMA_REGISTRY_URL: cluster.registryUrl,
         HOOKRAIL_TOPIC_PREFIX: prefix(),
         HOOKRAIL_EVENTS_TOPIC: `${prefix()}payments.events`,
-      };
+      });
     },
     // Divided like this, neither waits for the other on a machine of two cores, and first attempts need no topic.
     processes: ['api,recorder', 'router,sender'],
     brokerPids: () => cluster.nodes.flatMap(({ pid }) => pid ?? []),
+    storePids: () => [],
     kafka: {
       brokers: cluster.brokers,
       requestsOf: (pid) => counter.requestsOf(pid),
@@ -107,6 +123,29 @@ async function openKafka(nodes: number): Promise<BenchEngine> {
     async stop() {
       await counter.close();
       await cluster.stop();
+    },
+  };
+}
+
+/** Returns the engine with its services' stores on this server, a database for each. */
+function withStore(kafka: BenchEngine, { server, createDatabase, stop }: BenchPostgres): BenchEngine {
+  let services = 0;
+  return {
+    ...kafka,
+    name: `${kafka.name} and PostgreSQL`,
+    async environment() {
+      services += 1;
+      const url = await createDatabase(`bench${services}`);
+      return {
+        ...(await kafka.environment()),
+        HOOKRAIL_STORE: 'postgres',
+        HOOKRAIL_POSTGRES_URL: url,
+      };
+    },
+    storePids: () => (server.pid === undefined ? [] : [server.pid]),
+    async stop() {
+      await kafka.stop();
+      await stop();
     },
   };
 }

@@ -9,8 +9,8 @@ export const THROUGHPUT_ROWS = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 
-/** Measurements that know the store on PostgreSQL. */
-const ON_POSTGRES: readonly SpecialName[] = ['reads', 'recorder', 'retention'];
+/** Measurements of a store alone, without a service. */
+const OF_THE_STORE: readonly SpecialName[] = ['reads', 'recorder', 'retention'];
 
 export interface Options {
   /** The file for the JSON report, or null. */
@@ -62,15 +62,18 @@ export function readOptions(args: readonly string[]): Options {
       retention: { type: 'boolean', default: false },
     },
   });
-  const engines = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
-  if (engines.length === 0) throw new Error(`--engine must be one of ${ENGINE_NAMES.join(', ')}`);
+  const named = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
+  if (named.length === 0) throw new Error(`--engine must be one of ${ENGINE_NAMES.join(', ')}`);
   const specials = SPECIAL_NAMES.filter((name) => values[name]);
   if (specials.length > 1) throw new Error(`--${specials.join(' and --')} cannot be combined`);
   const [special = null] = specials;
   const store = STORE_NAMES.find((name) => name === values.store);
   if (store === undefined) throw new Error(`--store must be one of ${STORE_NAMES.join(', ')}`);
-  if (store === 'postgres' && (special === null || !ON_POSTGRES.includes(special)))
-    throw new Error(`--store postgres is for ${ON_POSTGRES.map((name) => `--${name}`).join(', ')} only`);
+  const isOfService = special === null || !OF_THE_STORE.includes(special);
+  const isOnPostgres = store === 'postgres' && isOfService;
+  if (isOnPostgres && (values.engine === 'sqlite' || special === 'hops'))
+    throw new Error('--store postgres needs Kafka: it is neither for --engine sqlite nor for --hops');
+  const engines = isOnPostgres ? (['kafka'] as const) : named;
   const times = whole('times', values.times, 1, 100);
   if (special !== null && times > 1)
     throw new Error(`--times repeats throughput and latency, not --${special}`);
@@ -81,7 +84,7 @@ export function readOptions(args: readonly string[]): Options {
     throw new Error('--seconds is for --isolation only');
   return {
     ...{ json: values.json ?? null, html: values.html ?? null, quick: values.quick },
-    ...{ engines, isChosen: values.engine !== undefined, store },
+    ...{ engines, isChosen: values.engine !== undefined || isOnPostgres, store },
     brokers: whole('brokers', values.brokers, 1, 9),
     beside: whole('beside', values.beside, 0, 64),
     ...{ times, special, endpoints: endpointsOf(values.endpoints) },

@@ -134,7 +134,7 @@ async function prepareDataDir(engine: BenchEngine, ca: string) {
   writeFileSync(join(dataDir, 'ca.crt'), ca);
   const environment = {
     ...environmentOf(dataDir, await freePort(), await freePort()),
-    ...engine.environment(),
+    ...(await engine.environment()),
   };
   await operator(environment, 'keyring', 'create', '--out', join(dataDir, 'keyring.json'));
   const removeFiles = () => {

@@ -32,7 +32,9 @@ export interface ThroughputResult {
   /** Bytes that the service sent to the disk. */
   readonly writtenBytesPerDelivery: number;
   /** The engine's servers, which the figures above exclude; null if it has none. */
-  readonly brokers: BrokersResult | null;
+  readonly brokers: (ServerResult & { readonly count: number }) | null;
+  /** The store's server, which they exclude, too; null if it has none. */
+  readonly store: ServerResult | null;
   /** Requests and records that the service and its brokers exchange per delivery; null without brokers. */
   readonly traffic: Traffic | null;
   /** The bare loop, run between the slices of this row. */
@@ -41,8 +43,7 @@ export interface ThroughputResult {
   readonly ratios: { readonly throughput: number; readonly cpu: number };
 }
 
-export interface BrokersResult {
-  readonly count: number;
+export interface ServerResult {
   readonly cpuMicrosPerDelivery: number;
   readonly pssPeakMib: number;
   readonly writtenBytesPerDelivery: number;
@@ -75,7 +76,7 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
     const deliveries = slices * events;
     const seconds = sum((slice) => slice.seconds);
     const bareResult = bareOf(bareResults);
-    const usedBy = (who: 'own' | 'brokers') =>
+    const usedBy = (who: 'own' | 'brokers' | 'store') =>
       usedOf(
         done.map((slice) => slice[who]),
         deliveries,
@@ -89,6 +90,7 @@ export function measureThroughput(options: ThroughputOptions): Promise<Throughpu
       duplicates: sum((slice) => slice.duplicates),
       parked: await service.parkedTasks(),
       brokers: brokers === 0 ? null : { count: brokers, ...usedBy('brokers') },
+      store: engine.storePids().length === 0 ? null : usedBy('store'),
       traffic: traffic.length === 0 ? null : perDelivery(traffic, deliveries),
       bare: bareResult,
       ratios: {
@@ -104,6 +106,7 @@ interface Slice {
   readonly duplicates: number;
   readonly own: Used;
   readonly brokers: Used;
+  readonly store: Used;
   readonly traffic: Traffic | null;
 }
 
@@ -124,6 +127,7 @@ async function measureSlice(
   const recordedBefore = await service.recordedEntries();
   const own = watchUsage(service.pids);
   const brokers = watchUsage(engine.brokerPids());
+  const store = watchUsage(engine.storePids());
   const startedAt = wallClock();
   await Promise.all([
     arrived(service, receiver, events),
@@ -131,11 +135,11 @@ async function measureSlice(
   ]);
   await recorded(service, recordedBefore + 2 * events);
   const seconds = (wallClock() - startedAt) / 1000;
-  const [ownUsed, brokersUsed] = [own.stop(), brokers.stop()];
+  const used = { own: own.stop(), brokers: brokers.stop(), store: store.stop() };
   const trafficAfter = await engine.kafka?.traffic(service.pids);
   const traffic = trafficBefore && trafficAfter ? trafficSince(trafficBefore, trafficAfter) : null;
   const { total, distinct } = await receiver.count();
-  return { seconds, duplicates: total - distinct, own: ownUsed, brokers: brokersUsed, traffic };
+  return { seconds, duplicates: total - distinct, ...used, traffic };
 }
 
 function bareOf(runs: readonly BareLoopResult[]): BareLoopResult {

@@ -36,9 +36,16 @@ describe('the options of the benchmark', () => {
     });
   });
 
+  test('measure the whole service on PostgreSQL with Kafka alone', () => {
+    const onPostgres = { engines: ['kafka'], isChosen: true, store: 'postgres' };
+    expect(readOptions(['--store', 'postgres'])).toMatchObject({ ...onPostgres, special: null });
+    expect(readOptions(['--store', 'postgres', '--streams'])).toMatchObject(onPostgres);
+  });
+
   test.each([
     [['--reads', '--store', 'mysql'], /--store must be one of sqlite, postgres/],
-    [['--idle', '--store', 'postgres'], /--store postgres is for --reads, --recorder, --retention only/],
+    [['--hops', '--store', 'postgres'], /--store postgres needs Kafka/],
+    [['--engine', 'sqlite', '--store', 'postgres'], /--store postgres needs Kafka/],
     [['--engine', 'redis'], /--engine must be one of sqlite, kafka/],
     [['--beside', 'two'], /--beside must be a whole number from 0 to 64, not "two"/],
     [['--beside', ''], /--beside must be a whole number/],

@@ -11,7 +11,7 @@ const BARE = { deliveries: 1000, seconds: 1, deliveriesPerSecond: 10_000, cpuMic
 const throughput = (row: Partial<Throughput> = {}): Throughput => ({
   ...{ run: 1, engine: 'sqlite', via: 'engine', endpoints: 1, deliveries: 1000, seconds: 0.2 },
   ...{ deliveriesPerSecond: 5000, cpuMicrosPerDelivery: 100, duplicates: 0, pssPeakMib: 200, parked: {} },
-  ...{ writtenBytesPerDelivery: 4000, brokers: null, traffic: null, bare: BARE },
+  ...{ writtenBytesPerDelivery: 4000, brokers: null, store: null, traffic: null, bare: BARE },
   ratios: { throughput: 0.5, cpu: 2 },
   ...row,
 });
@@ -76,6 +76,17 @@ describe('the report of the benchmark', () => {
     ]);
     expect(table).not.toContain('sqlite, 1 endpoint');
     expect(reportText(report())).not.toContain('per delivery');
+  });
+
+  test('shows what the store’s server uses beside the brokers, where there is one', () => {
+    const store = { cpuMicrosPerDelivery: 77, pssPeakMib: 600, writtenBytesPerDelivery: 5000 };
+    const onPostgres = throughput({ ...KAFKA, engine: 'kafka and PostgreSQL', store });
+    const text = reportText(report({ throughput: [throughput(KAFKA), onPostgres] }));
+    expect(text.split('\n')[0]).toMatch(/ PostgreSQL: CPU µs each +PSS MiB +disk B each$/);
+    expect(cellsOf(text, 'kafka and PostgreSQL (1 broker), 1 endpoint').slice(-3)).toEqual([
+      ...['77', '600', '5,000'],
+    ]);
+    expect(reportText(report())).not.toContain('PostgreSQL: CPU');
   });
 
   test('shows every run, and each figure of the one in which it was worst', () => {

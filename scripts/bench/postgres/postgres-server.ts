@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import pg from 'pg';
 import { systemClock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
@@ -30,21 +31,34 @@ export interface BenchPostgres {
   cpuMs(): number;
   /** Returns the bytes of WAL so far. */
   walBytes(): Promise<number>;
+  /** Stops the server and removes its data. */
+  stop(): Promise<void>;
 }
 
 export async function withPostgres<Result>(
   work: (postgres: BenchPostgres) => Promise<Result>,
 ): Promise<Result> {
-  const server = await startLocalPostgres({ environment: process.env, settings: SETTINGS });
+  const postgres = await startBenchPostgres();
   try {
-    return await work(benchPostgres(server));
+    return await work(postgres);
   } finally {
-    await server.dispose();
+    await postgres.stop();
   }
 }
 
-function benchPostgres(server: LocalPostgres): BenchPostgres {
+/** Starts a server, which never outlives this process. */
+export async function startBenchPostgres(): Promise<BenchPostgres> {
+  const server = await startLocalPostgres({ environment: process.env, settings: SETTINGS });
+  const endIt = () => {
+    if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT');
+    rmSync(server.folder, { recursive: true, force: true });
+  };
+  process.once('exit', endIt);
   return {
+    async stop() {
+      process.off('exit', endIt);
+      await server.dispose();
+    },
     server,
     async createDatabase(name) {
       await query(server.url(), `CREATE DATABASE ${name}`);

@@ -1,6 +1,6 @@
 import type { Traffic } from '../kafka/traffic.ts';
 import { parkedLater, parkedSoon } from '../parked.ts';
-import type { ThroughputResult } from '../throughput.ts';
+import type { ServerResult, ThroughputResult } from '../throughput.ts';
 import { nameOf, plural } from './names.ts';
 import { type ThroughputFigures, worstThroughput } from './worst.ts';
 
@@ -15,11 +15,12 @@ const HEADINGS = [
   ...['deliveries/s', '× bare', 'CPU µs each', '× bare', 'PSS MiB', 'disk B each', 'repeats'],
   ...['parked 3 s', 'parked longer', 'brokers: CPU µs each', 'PSS MiB', 'disk B each'],
 ];
+const STORE_HEADINGS = ['PostgreSQL: CPU µs each', 'PSS MiB', 'disk B each'];
 
 /** Returns each row with the bare loop that ran between its slices, and the worst of several runs. */
 export function throughputRows(all: readonly Numbered<ThroughputResult>[]): Rows {
   return [
-    HEADINGS,
+    [...HEADINGS, ...(all.some(({ store }) => store !== null) ? STORE_HEADINGS : [])],
     ...all.flatMap((row) => [
       ['bare loop', whole(row.bare.deliveriesPerSecond), '', whole(row.bare.cpuMicrosPerDelivery)],
       [numberedName(row, all), ...figuresOf(row)],
@@ -57,7 +58,7 @@ export function groupsOf<Result>(
 }
 
 function figuresOf(figures: ThroughputFigures): string[] {
-  const { ratios, brokers } = figures;
+  const { ratios, brokers, store } = figures;
   return [
     whole(figures.deliveriesPerSecond),
     ratios.throughput.toFixed(2),
@@ -68,10 +69,13 @@ function figuresOf(figures: ThroughputFigures): string[] {
     whole(figures.duplicates),
     whole(parkedSoon(figures.parked)),
     whole(parkedLater(figures.parked)),
-    ...(brokers
-      ? [brokers.cpuMicrosPerDelivery, brokers.pssPeakMib, brokers.writtenBytesPerDelivery].map(whole)
-      : []),
+    ...(brokers ? serverFigures(brokers) : []),
+    ...(store ? serverFigures(store) : []),
   ];
+}
+
+function serverFigures({ cpuMicrosPerDelivery, pssPeakMib, writtenBytesPerDelivery }: ServerResult) {
+  return [cpuMicrosPerDelivery, pssPeakMib, writtenBytesPerDelivery].map(whole);
 }
 
 const REQUESTS = ['Produce', 'Fetch', 'OffsetCommit'] as const;

@@ -1,6 +1,6 @@
 import { type Counts, worstCounts } from '../counts.ts';
 import type { LatencyResult } from '../latency.ts';
-import type { BrokersResult, ThroughputResult } from '../throughput.ts';
+import type { ServerResult, ThroughputResult } from '../throughput.ts';
 
 /** The figures of a row that may be better or worse. */
 export type ThroughputFigures = Pick<
@@ -13,6 +13,7 @@ export type ThroughputFigures = Pick<
   | 'duplicates'
   | 'parked'
   | 'brokers'
+  | 'store'
 >;
 
 export type LatencyFigures = Pick<
@@ -33,6 +34,7 @@ export function worstThroughput(runs: readonly ThroughputFigures[]): ThroughputF
     duplicates: most((run) => run.duplicates),
     parked: worstParked(runs),
     brokers: worstBrokers(runs.flatMap(({ brokers }) => brokers ?? [])),
+    store: worstServer(runs.flatMap(({ store }) => store ?? [])),
   };
 }
 
@@ -52,11 +54,17 @@ function worstParked(runs: readonly { readonly parked: Counts }[]): Counts {
   return worstCounts(runs.map(({ parked }) => parked));
 }
 
-function worstBrokers(runs: readonly BrokersResult[]): BrokersResult | null {
-  const most = (of: keyof BrokersResult) => Math.max(...runs.map((run) => run[of]));
+function worstBrokers(
+  runs: readonly NonNullable<ThroughputResult['brokers']>[],
+): ThroughputResult['brokers'] {
+  const worst = worstServer(runs);
+  return worst && { ...worst, count: Math.max(...runs.map(({ count }) => count)) };
+}
+
+function worstServer(runs: readonly ServerResult[]): ServerResult | null {
+  const most = (of: keyof ServerResult) => Math.max(...runs.map((run) => run[of]));
   if (runs.length === 0) return null;
   return {
-    count: most('count'),
     cpuMicrosPerDelivery: most('cpuMicrosPerDelivery'),
     pssPeakMib: most('pssPeakMib'),
     writtenBytesPerDelivery: most('writtenBytesPerDelivery'),

@@ -57,8 +57,8 @@ interface HopsOptions extends RunOptions {
 export async function measureHops(options: HopsOptions): Promise<HopsResult> {
   const file = join(DATA_DIR, `hops-${process.pid}.json`);
   const { engine, eventsPerSecond, seconds } = options;
-  const environment = () => ({
-    ...engine.environment(),
+  const environment = async () => ({
+    ...(await engine.environment()),
     NODE_OPTIONS: `--import=${PRELOADED.href}`,
     MARK_HOPS: file,
   });
