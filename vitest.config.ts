@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Throws for a suite that does not exist: it would silently run among the others after a move. */
 function files(names: readonly string[]): string[] {
@@ -39,6 +40,34 @@ const ALONE = files([
   'guarantees/slow-disk',
 ]);
 
+/** Suites that take long although their files are short. */
+const LONG = files([
+  'broker/kafka/contract',
+  'guarantees/clock-steps',
+  'guarantees/kafka/producers',
+  'guarantees/kafka/secured',
+  'guarantees/kafka/start',
+  'guarantees/stream',
+  'simulator/failing-pipeline',
+  'simulator/kafka',
+  'simulator/sandbox',
+  'simulator/scenario/check',
+  'store/postgres/contract',
+  'store/sqlite/contract',
+]);
+
+/** Longest files first, as usual, after those that take longest: otherwise the last of them run alone at the end. */
+class LongFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const inOrder = await super.sort(specifications);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some((file) => moduleId.endsWith(`/${file}`));
+    const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
+    return inOrder.sort(
+      (one, other) => groupOf(one) - groupOf(other) || Number(isLong(other)) - Number(isLong(one)),
+    );
+  }
+}
+
 const group = (name: string, groupOrder: number, maxWorkers: number) => ({
   name,
   maxWorkers,
@@ -64,6 +93,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    sequence: { sequencer: LongFirst },
     coverage: {
       provider: 'v8',
       include: ['services/**/*.ts', 'simulator/**/*.ts'],
