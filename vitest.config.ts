@@ -12,7 +12,7 @@ function files(names: readonly string[]): string[] {
 }
 
 /** Suites that mostly wait, and whose assertions do not depend on how fast the machine is. */
-const IN_PAIRS = files([
+const FEW_AT_ONCE = files([
   'api/schemathesis',
   'guarantees/full-disk',
   'guarantees/kafka/failover',
@@ -103,12 +103,12 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...group('together', 0, 3),
+          ...group('together', 0, 4),
           include: ['test/**/*.test.ts'],
-          exclude: [...IN_PAIRS, ...ALONE],
+          exclude: [...FEW_AT_ONCE, ...ALONE],
         },
       },
-      { extends: true, test: { ...group('in pairs', 1, 2), include: IN_PAIRS } },
+      { extends: true, test: { ...group('few at once', 1, 3), include: FEW_AT_ONCE } },
       { extends: true, test: { ...group('alone', 2, 1), include: ALONE } },
     ],
   },

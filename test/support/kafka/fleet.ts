@@ -82,7 +82,8 @@ export class FleetProcess {
     const ended = this.#service;
     if (!ended) return null;
     const code = await ended.end(signal);
-    this.#earlier.push(...ended.output);
+    // One by one: there may be more lines than a call can have arguments.
+    for (const line of ended.output) this.#earlier.push(line);
     this.#service = null;
     return code;
   }
