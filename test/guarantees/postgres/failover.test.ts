@@ -7,12 +7,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
-import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import { Chance } from '../../../services/samples/chance.ts';
 import { type ServerPair, startServerPair, urlOf } from '../../store/postgres/failover/server-pair.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import type { KafkaForTests } from '../../support/kafka/address.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWherePostgresStarts } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { longestGap, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
@@ -36,11 +36,11 @@ const BACK_MS_MAX = 20_000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
 const UNUSED_TYPE = 'KYB';
 
-await describeWithOwnKafka('hookrail on Kafka, whose PostgreSQL fails over', 3, (cluster) => {
-  describeWherePostgresStarts('under load', () => failovers(cluster));
+await describeWithKafka('hookrail on Kafka, whose PostgreSQL fails over', (kafka) => {
+  describeWherePostgresStarts('under load', () => failovers(kafka));
 });
 
-function failovers(cluster: () => LocalKafka): void {
+function failovers(kafka: KafkaForTests): void {
   let servers: ServerPair;
   let trial: Trial;
   afterEach(async () => {
@@ -51,7 +51,7 @@ function failovers(cluster: () => LocalKafka): void {
   async function start(): Promise<void> {
     servers = await startServerPair();
     trial = await Trial.start({
-      cluster: cluster(),
+      cluster: kafka,
       chance: new Chance('failover of PostgreSQL'),
       routers: 1,
       senders: 1,

@@ -4,13 +4,13 @@
  * catches up by itself.
  */
 import { afterAll, expect, it } from 'vitest';
-import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSmallDatabase, NO_SMALL_DISK, SmallDisk } from '../../support/faults/small-disk.ts';
+import type { KafkaForTests } from '../../support/kafka/address.ts';
 import type { FleetProcess } from '../../support/kafka/fleet.ts';
-import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
@@ -32,11 +32,11 @@ const REFUSALS = 5;
 /** A line a minute. */
 const LINES_MAX = 3;
 
-await describeWithOwnKafka('hookrail on Kafka', 1, (cluster) => {
-  describeWithOwnPostgres('whose PostgreSQL has a full disk', (postgres) => fullDisk(cluster, postgres));
+await describeWithKafka('hookrail on Kafka', (kafka) => {
+  describeWithOwnPostgres('whose PostgreSQL has a full disk', (postgres) => fullDisk(kafka, postgres));
 });
 
-function fullDisk(cluster: () => LocalKafka, postgres: () => LocalPostgres): void {
+function fullDisk(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
   let trial: Trial | undefined;
   const disk = new SmallDisk(SIZE_MB);
   afterAll(async () => {
@@ -51,7 +51,7 @@ function fullDisk(cluster: () => LocalKafka, postgres: () => LocalPostgres): voi
     if (!disk.isMounted) return skip(NO_SMALL_DISK);
     const database = await createSmallDatabase(postgres(), disk);
     trial = await Trial.start({
-      cluster: cluster(),
+      cluster: kafka,
       chance: new Chance('full disk of PostgreSQL'),
       routers: 1,
       senders: 1,

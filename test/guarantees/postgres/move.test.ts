@@ -4,11 +4,11 @@
  * the API is away only from the stop of the service to its start.
  */
 import { afterAll, expect, it } from 'vitest';
-import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
-import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import type { KafkaForTests } from '../../support/kafka/address.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { runTool } from '../../support/service/operator-tool.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
@@ -28,11 +28,11 @@ const CHANGES = 10;
 /** Only against hanging; the figure is printed. */
 const GAP_MS_MAX = 15_000;
 
-await describeWithOwnKafka('hookrail on Kafka', 1, (cluster) => {
-  describeWithOwnPostgres('whose store moves to PostgreSQL', (postgres) => move(cluster, postgres));
+await describeWithKafka('hookrail on Kafka', (kafka) => {
+  describeWithOwnPostgres('whose store moves to PostgreSQL', (postgres) => move(kafka, postgres));
 });
 
-function move(cluster: () => LocalKafka, postgres: () => LocalPostgres): void {
+function move(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
   let started: Trial | undefined;
   afterAll(() => started?.abandon(), 60_000);
 
@@ -40,7 +40,7 @@ function move(cluster: () => LocalKafka, postgres: () => LocalPostgres): void {
     timeout: TIMEOUT_MS,
   }, async () => {
     const trial = await Trial.start({
-      cluster: cluster(),
+      cluster: kafka,
       chance: new Chance('move to PostgreSQL'),
       routers: 1,
       senders: 1,

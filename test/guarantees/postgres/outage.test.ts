@@ -5,13 +5,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
 import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
+import type { KafkaForTests } from '../../support/kafka/address.ts';
 import type { Fleet } from '../../support/kafka/fleet.ts';
 import { type Seen, twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
-import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { arrivalDelays, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
@@ -34,11 +34,11 @@ const NOT_SLOW_MS = 2000;
 const STORE_AWAY = 'the store cannot be written to';
 const ENDPOINTS = '/merchant/webhook-endpoints';
 
-await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
-  describeWithOwnPostgres('whose PostgreSQL is away', (postgres) => outage(cluster, postgres));
+await describeWithKafka('hookrail on Kafka', (kafka) => {
+  describeWithOwnPostgres('whose PostgreSQL is away', (postgres) => outage(kafka, postgres));
 });
 
-function outage(cluster: () => LocalKafka, postgres: () => LocalPostgres): void {
+function outage(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
   let trial: Trial | undefined;
   afterAll(() => trial?.abandon(), 60_000);
 
@@ -46,7 +46,7 @@ function outage(cluster: () => LocalKafka, postgres: () => LocalPostgres): void 
     timeout: 500_000 + 4 * OUTAGE_MS,
   }, async () => {
     trial = await Trial.start({
-      cluster: cluster(),
+      cluster: kafka,
       chance: new Chance('outage of PostgreSQL'),
       routers: 1,
       senders: 1,

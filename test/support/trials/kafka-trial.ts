@@ -3,12 +3,12 @@
  * it. Every event goes to one endpoint for each receiver behaviour; see receivers.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import { eventToJson } from '../../../services/codec/events.ts';
 import type { DomainEvent, EventType } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../eventually.ts';
+import type { KafkaForTests } from '../kafka/address.ts';
 import { Fleet, type FleetProcess, type StoreProcesses } from '../kafka/fleet.ts';
 import { freshPrefix } from '../kafka/suites.ts';
 import type { Exchange } from '../models/delivery-checker.ts';
@@ -43,7 +43,7 @@ const CONCURRENT_READS = 8;
 const KEEP_LOGS_MS = 10_000;
 
 export interface TrialOptions {
-  readonly cluster: LocalKafka;
+  readonly cluster: KafkaForTests;
   readonly chance: Chance;
   readonly routers: number;
   readonly senders: number;
