@@ -54,10 +54,7 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
         senders: 1,
         postgres: { url: postgres().url(), apis: 2, recorders: 2 },
         answerMs: [5, 60],
-        environment: {
-          HOOKRAIL_RETRY_SCALE: `${LOOP.retryScale}`,
-          HOOKRAIL_ENDPOINT_QUOTA: '1000000',
-        },
+        environment: { HOOKRAIL_RETRY_SCALE: `${LOOP.retryScale}` },
       });
       const nemesis = startNemesis(trial, cluster(), chance, { pauseMs: PAUSE_MS, postgres: postgres() });
       const writer = new ManagementWriter(trial.merchant);

@@ -90,6 +90,8 @@ export class Trial {
     const environment = {
       HOOKRAIL_KAFKA_PARTITIONS: PARTITIONS,
       HOOKRAIL_LOG_LEVEL: process.env.KILL_LOOP_LOG_LEVEL ?? 'info',
+      // A long trial creates as many as it can.
+      HOOKRAIL_ENDPOINT_QUOTA: '1000000',
       ...options.environment,
     };
     const { postgres } = options;

@@ -7,6 +7,7 @@ import type { Answer, MerchantClient } from '../service/merchant-client.ts';
 const ENDPOINTS = '/merchant/webhook-endpoints';
 /** A type of which these trials have no events. */
 const UNUSED_TYPE = 'KYB';
+const IN_PROGRESS = 'idempotency_key_in_progress';
 const ACKNOWLEDGED_MS_MAX = 180_000;
 const CHANGES_OF_EACH = 3;
 /** Every endpoint of this many is deleted in the end. */
@@ -23,8 +24,8 @@ export class ManagementWriter {
   readonly #managed: Managed[] = [];
   #isOver = false;
   #running: Promise<void> = Promise.resolve();
-  /** Changes that were acknowledged. */
-  acknowledged = 0;
+  #acknowledged = 0;
+  #failure: unknown;
   /** Requests that failed, or had to be sent again. */
   refused = 0;
 
@@ -32,10 +33,18 @@ export class ManagementWriter {
     this.#merchant = merchant;
   }
 
+  /** Changes that were acknowledged. Throws once a request was refused for good. */
+  get acknowledged(): number {
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#acknowledged;
+  }
+
   start(): void {
     this.#running = this.#run();
-    // `stop` rejects with a failure.
-    this.#running.catch(() => {});
+    // `stop` rejects with it, too.
+    this.#running.catch((failure: unknown) => {
+      this.#failure = failure;
+    });
   }
 
   /** Resolves when the change under way was acknowledged. */
@@ -85,15 +94,15 @@ export class ManagementWriter {
       async (): Promise<Answer | null> => {
         const given = await this.#merchant.request(method, path, body, headers).catch(() => null);
         if (given && statuses.includes(given.status)) return given;
-        // A request under way, or a change whose answer did not come in time, ends with another try.
-        if (given && given.status < 500 && given.status !== 409)
+        // A request that is under way, or whose answer did not come in time, ends with another try.
+        if (given && given.status < 500 && given.body.code !== IN_PROGRESS)
           throw new Error(`${method} ${path} returned ${given.status} ${JSON.stringify(given.body)}`);
         this.refused += 1;
         return null;
       },
       ACKNOWLEDGED_MS_MAX,
     );
-    if (method !== 'GET') this.acknowledged += 1;
+    if (method !== 'GET') this.#acknowledged += 1;
     return answer;
   }
 }
