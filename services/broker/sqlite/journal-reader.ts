@@ -8,7 +8,8 @@ import { JOURNAL } from './file/wire.ts';
 import type { LogStream } from './log-stream.ts';
 
 const PAUSE_MS = 100;
-const PAUSE_MS_MAX = 30_000;
+/** Short, so that the log catches up as soon as its store is back. */
+const PAUSE_MS_MAX = 5000;
 /** A batch with this many entries shows that the stream is busy: the next one gathers. */
 const BUSY_ENTRIES = 16;
 /**

@@ -12,7 +12,8 @@ import { gatherMs, JOURNAL_HELD, type JournalLane, newJournalLane, opensAgain } 
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
-const PAUSE_MS_MAX = 30_000;
+/** Short, so that the log catches up as soon as its store is back. */
+const PAUSE_MS_MAX = 5000;
 
 type OpenOptions = 'take' | 'changed' | 'startOf' | keyof typeof JOURNAL_HELD;
 
