@@ -103,12 +103,12 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...group('together', 0, 4),
+          ...group('together', 0, 3),
           include: ['test/**/*.test.ts'],
           exclude: [...FEW_AT_ONCE, ...ALONE],
         },
       },
-      { extends: true, test: { ...group('few at once', 1, 3), include: FEW_AT_ONCE } },
+      { extends: true, test: { ...group('few at once', 1, 2), include: FEW_AT_ONCE } },
       { extends: true, test: { ...group('alone', 2, 1), include: ALONE } },
     ],
   },

@@ -2,8 +2,9 @@ import type { Clock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
-import type { Store } from '../../../services/store/store.ts';
+import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { TestDatabase } from '../../support/postgres/suites.ts';
 import { HOUR_MS } from '../../support/records/journal-entries.ts';
 
@@ -29,16 +30,26 @@ export async function postgresPlace(
   await migrateDatabase(parsePostgresUrl(database.url, undefined), clock);
   const address = parsePostgresUrl(through(database.url), undefined);
   const crashed: Store[] = [];
+  const openOnce = () =>
+    openPostgresStore({
+      address,
+      clock,
+      connectionsMax: CONNECTIONS_MAX,
+      healthPolicy: TEST_POLICY,
+      leafMs: HOUR_MS,
+    });
+  // A pooler refuses clients while a connection of its own, which it was opening, ends: a supervisor starts again.
+  const isPooled = through(database.url) !== database.url;
+  const openSoon = () =>
+    eventually('the store opens', () =>
+      openOnce().catch((error: unknown) => {
+        if (error instanceof StoreUnavailable) return null;
+        throw error;
+      }),
+    );
   return {
     database,
-    open: () =>
-      openPostgresStore({
-        address,
-        clock,
-        connectionsMax: CONNECTIONS_MAX,
-        healthPolicy: TEST_POLICY,
-        leafMs: HOUR_MS,
-      }),
+    open: isPooled ? openSoon : openOnce,
     async crash(store) {
       crashed.push(store);
       await database.disconnectAll();

@@ -82,9 +82,9 @@ async function createDatabase(serverUrl: string): Promise<TestDatabase> {
     url,
     query: (text, values) => once(url, text, values),
     async disconnectAll() {
-      await once(serverUrl, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
-        name,
-      ]);
+      // It waits for their ends: on a busy machine, one may still take a statement after it was told to end.
+      const end = 'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1';
+      await once(serverUrl, end, [name]);
     },
     async drop() {
       await once(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);

@@ -144,7 +144,11 @@ async function prepare(admin: Admin, options: PrepareOptions): Promise<ReadonlyM
   await createMissingTopics(admin, specs, nodes.length, deadline, options);
   const found = await onceSeen(() => readTopics(admin, specs, log), deadline, clock);
   const offsetsMs = await readOffsetsRetentionMs(admin, nodes, log);
-  const eventsSettings = await readEventsSettings(admin, options.eventsTopic);
+  const eventsSettings = await onceSeen(
+    () => readEventsSettings(admin, options.eventsTopic),
+    deadline,
+    clock,
+  );
   const findings = [
     ...specs.filter(({ isPlatform }) => isPlatform).flatMap((spec) => checkEventsTopic(spec, eventsSettings)),
     ...specs.flatMap((spec) => checkTopic(spec, found.get(spec.topic), options)),
