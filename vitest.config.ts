@@ -56,7 +56,7 @@ const LONG = files([
   'store/sqlite/contract',
 ]);
 
-/** Longest files first, as usual, after those that take longest: otherwise the last of them run alone at the end. */
+/** Runs LONG first, then larger files first, as Vitest does: otherwise the slowest suites run alone at the end. */
 class LongFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const inOrder = await super.sort(specifications);

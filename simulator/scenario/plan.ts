@@ -200,7 +200,7 @@ function accountsOf(scenario: Scenario, { process }: Step, entityId: string, see
   };
 }
 
-/** Returns the choices of a run about what its events contain, in an order of their own: empty without any. */
+/** Returns the choices that change the content of a run's events, sorted; empty without any. */
 function choiceParts({ overrides = {}, set = [] }: PlanOptions): readonly string[] {
   const chosen = Object.entries(overrides).filter(([, value]) => value !== undefined);
   const fields = set.map(({ step, path, value }) => `${step}.${path}=${value}`);

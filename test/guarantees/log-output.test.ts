@@ -3,7 +3,7 @@
  * counted, and reported once it can be written again. The long form: LOG_BLOCKED_SECONDS=600.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { BUILT } from '../support/built/modules.ts';
@@ -152,6 +152,7 @@ describe('log output that cannot be written', () => {
       const merchant = new MerchantClient(setup, () => service);
       await merchant.createEndpoint(`${receiver.url}/disk`);
       const makeRoom = disk.crowd(0);
+      expect(() => writeFileSync(join(disk.folder, 'more'), 'more')).toThrow('ENOSPC');
 
       await arrived(await publishUntil(merchant, async () => (await metricOf(service)) > 0));
       expect((await fetch(`${service.operationsUrl}/readyz`)).status).toBe(200);

@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
-import { Chance } from '../../../services/samples/chance.ts';
 import { type ServerPair, startServerPair, urlOf } from '../../store/postgres/failover/server-pair.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { KafkaForTests } from '../../support/kafka/address.ts';
@@ -16,13 +15,13 @@ import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWherePostgresStarts } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { longestGap, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
-import { Trial } from '../../support/trials/kafka-trial.ts';
+import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka-producer-trial.ts';
+import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
 import { readDelivery } from '../../support/trials/recorded-delivery.ts';
 
 const TIMEOUT_MS = 400_000;
-const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 250;
 const ENDED_MS_MAX = 120_000;
 /** Deliveries that must arrive at each stage before the next begins. */
@@ -50,17 +49,10 @@ function failovers(kafka: KafkaForTests): void {
 
   async function start(): Promise<void> {
     servers = await startServerPair();
-    trial = await Trial.start({
-      cluster: kafka,
-      chance: new Chance('failover of PostgreSQL'),
-      routers: 1,
-      senders: 1,
-      postgres: { url: urlOf(servers.primary, servers.standby), apis: 2, recorders: 2 },
-      answerMs: [1, 20],
-      manners: ['good', 'moody'],
-      // Producers of the REST API wait for PostgreSQL; those of Kafka do not.
-      hasForeignProducer: true,
-      environment: { HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}` },
+    trial = await startKafkaProducerTrial('failover of PostgreSQL', kafka, {
+      url: urlOf(servers.primary, servers.standby),
+      apis: 2,
+      recorders: 2,
     });
   }
 

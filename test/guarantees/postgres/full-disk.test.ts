@@ -5,7 +5,6 @@
  */
 import { afterAll, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
-import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSmallDatabase, NO_SMALL_DISK, SmallDisk } from '../../support/faults/small-disk.ts';
 import type { KafkaForTests } from '../../support/kafka/address.ts';
@@ -14,13 +13,13 @@ import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
-import { Trial } from '../../support/trials/kafka-trial.ts';
+import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka-producer-trial.ts';
+import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
 
 const SIZE_MB = 200;
 const LEFT_MB = 1;
-const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 100;
 const TIMEOUT_MS = 400_000;
 const FULL_MS_MAX = 120_000;
@@ -50,17 +49,10 @@ function fullDisk(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
   }, async ({ skip }) => {
     if (!disk.isMounted) return skip(NO_SMALL_DISK);
     const database = await createSmallDatabase(postgres(), disk);
-    trial = await Trial.start({
-      cluster: kafka,
-      chance: new Chance('full disk of PostgreSQL'),
-      routers: 1,
-      senders: 1,
-      postgres: { url: postgres().url(database), apis: 2, recorders: 2 },
-      answerMs: [1, 20],
-      manners: ['good', 'moody'],
-      // Producers of the REST API wait for PostgreSQL; those of Kafka do not.
-      hasForeignProducer: true,
-      environment: { HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}` },
+    trial = await startKafkaProducerTrial('full disk of PostgreSQL', kafka, {
+      url: postgres().url(database),
+      apis: 2,
+      recorders: 2,
     });
     const { fleet, merchant } = trial;
     const recorders = fleet.of('recorder');

@@ -5,7 +5,6 @@
  */
 import { afterAll, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
-import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { KafkaForTests } from '../../support/kafka/address.ts';
 import { describeWithKafka } from '../../support/kafka/suites.ts';
@@ -13,11 +12,11 @@ import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { runTool } from '../../support/service/operator-tool.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { longestGap, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
-import { Trial } from '../../support/trials/kafka-trial.ts';
+import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka-producer-trial.ts';
+import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
 
-const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 100;
 const TIMEOUT_MS = 400_000;
 const ENDED_MS_MAX = 120_000;
@@ -39,16 +38,7 @@ function move(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
   it('keeps every acknowledged event and change, and delivers all the time', {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const trial = await Trial.start({
-      cluster: kafka,
-      chance: new Chance('move to PostgreSQL'),
-      routers: 1,
-      senders: 1,
-      answerMs: [1, 20],
-      manners: ['good', 'moody'],
-      hasForeignProducer: true,
-      environment: { HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}` },
-    });
+    const trial = await startKafkaProducerTrial('move to PostgreSQL', kafka);
     started = trial;
     const { fleet, merchant } = trial;
     const url = postgres().url();

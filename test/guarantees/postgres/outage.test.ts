@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { LocalPostgres } from '../../../scripts/local-postgres/server.ts';
-import { Chance } from '../../../services/samples/chance.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { KafkaForTests } from '../../support/kafka/address.ts';
 import type { Fleet } from '../../support/kafka/fleet.ts';
@@ -15,12 +14,12 @@ import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { arrivalDelays, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
-import { Trial } from '../../support/trials/kafka-trial.ts';
+import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka-producer-trial.ts';
+import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
 
 const OUTAGE_MS = Number(process.env.KILL_LOOP_POSTGRES_OUTAGE_SECONDS ?? 10) * 1000;
-const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 250;
 /** Until the retries of one event overlap with those of the next as they will from then on. */
 const SETTLE_MS = 8000;
@@ -45,16 +44,10 @@ function outage(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
   it(`goes on delivering for ${OUTAGE_MS / 1000} s, says what it cannot do, and the log catches up`, {
     timeout: 500_000 + 4 * OUTAGE_MS,
   }, async () => {
-    trial = await Trial.start({
-      cluster: kafka,
-      chance: new Chance('outage of PostgreSQL'),
-      routers: 1,
-      senders: 1,
-      postgres: { url: postgres().url(), apis: 2, recorders: 2 },
-      answerMs: [1, 20],
-      manners: ['good', 'moody'],
-      hasForeignProducer: true,
-      environment: { HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}` },
+    trial = await startKafkaProducerTrial('outage of PostgreSQL', kafka, {
+      url: postgres().url(),
+      apis: 2,
+      recorders: 2,
     });
     const { fleet } = trial;
     const users = [...fleet.of('api'), ...fleet.of('recorder')];

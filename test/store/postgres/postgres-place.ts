@@ -38,7 +38,7 @@ export async function postgresPlace(
       healthPolicy: TEST_POLICY,
       leafMs: HOUR_MS,
     });
-  // A pooler refuses clients while a connection of its own, which it was opening, ends: a supervisor starts again.
+  // PgBouncer refuses a client when the server connection that it opens for it ends. A supervisor would start it again.
   const isPooled = through(database.url) !== database.url;
   const openSoon = () =>
     eventually('the store opens', () =>
