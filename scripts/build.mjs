@@ -55,7 +55,7 @@ export async function build(root) {
     outbase: root,
     format: 'esm',
     platform: 'node',
-    target: 'node20.19',
+    target: 'node22.14',
     sourcemap: true,
     sourcesContent: false,
     // The settings that matter of tsconfig.json, whose bases are installed with the test tools only.
