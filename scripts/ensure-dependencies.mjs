@@ -63,7 +63,10 @@ function install(root, args) {
   // npm removes node_modules first: it must not run on the Node in there.
   const own = join(root, 'node_modules', '.bin');
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== own);
-  const env = { ...process.env, PATH: path.join(delimiter) };
+  // No package needs its install script: each brings its binaries with it. Only that the Node which runs npm is older
+  // than some package wants is not worth a word.
+  const quiet = { npm_config_ignore_scripts: 'true', npm_config_loglevel: 'error' };
+  const env = { ...process.env, ...quiet, PATH: path.join(delimiter) };
   const result = spawnSync('npm', args, { cwd: root, env, stdio: ['ignore', 2, 2] });
   if (result.status === 0) {
     const version = missingNode(root);

@@ -117,3 +117,16 @@ test('the scripts that need the test tools ask for them, and those that run hook
     expect(scripts).not.toHaveProperty(`pre${name}`);
   }
 });
+
+test('a build leaves no compiler running beside the process that built', { timeout: 60_000 }, () => {
+  const module = new URL('../../scripts/build.mjs', import.meta.url);
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { build } from '${module}';
+    await build(${JSON.stringify(process.cwd())});
+    const children = () => readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim();
+    for (let i = 0; i < 500 && children() !== ''; i += 1) await new Promise((done) => setTimeout(done, 10));
+    console.log(children());`;
+  const built = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect([built.status, built.stdout, built.stderr]).toEqual([0, '\n', '']);
+});
