@@ -160,8 +160,14 @@ function has(config: Config, role: Config['roles'][number]): boolean {
   return config.roles.includes(role);
 }
 
+/** Returns whether the process keeps a database in the data directory. */
+function hasFiles({ engine, postgres, roles }: Config): boolean {
+  const usesStore = roles.includes('api') || roles.includes('recorder');
+  return engine === 'sqlite' || (usesStore && postgres === null);
+}
+
 function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
-  const { environment, dataDir } = deps.config;
+  const { environment, dataDir, operatorTokenFile } = deps.config;
   const keyRing = () => deps.keyRing;
   const clock = environment === 'sandbox' ? { clockCommands: clockCommands(deps) } : {};
   return operatorRoutes({
@@ -171,6 +177,7 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
     random: systemRandom,
     environment,
     dataDir,
+    operatorTokenFile,
   });
 }
 
@@ -200,19 +207,21 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   countDroppedLines(output, registry);
   const descriptors = new Descriptors({ clock, log, registry });
   lifecycle.onStop('descriptors', async () => descriptors.stop());
-  const keyRing = KeyRing.read(config.keyRingFile);
-  openDataDir(config.dataDir, log);
+  // Routers and recorders neither seal nor open a secret: they run where no key ring is.
+  const usesKeys = has(config, 'api') || has(config, 'sender');
+  const keyRing = usesKeys ? KeyRing.read(config.keyRingFile) : KeyRing.empty(config.keyRingFile);
+  if (hasFiles(config)) openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
-    await refuseMissingKeys(store, keyRing, clock);
+    if (usesKeys) await refuseMissingKeys(store, keyRing, clock);
   }
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => {
     // At a key that another process seals with, the file is read again: from then on this process seals with it, too.
-    if (change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
+    if (usesKeys && change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
     directory.apply(change);
   });
   lifecycle.onStop('directory', () => follower.close());

@@ -31,6 +31,11 @@ export class KeyRing {
     return new KeyRing(file, readRing(file));
   }
 
+  /** A ring without keys, for a process that neither seals nor opens a secret. The file is not read. */
+  static empty(file: string): KeyRing {
+    return new KeyRing(file, { active: '', keys: new Map() });
+  }
+
   /** Parses the ring's text; `file` names it in errors, and is read again for unknown keys. */
   static parse(text: string, file: string): KeyRing {
     return new KeyRing(file, parseRing(text, file));

@@ -93,7 +93,7 @@ export class Launched {
 
   async says(words: RegExp | string): Promise<void> {
     const has = () => (typeof words === 'string' ? this.text.includes(words) : words.test(this.text));
-    await eventually(`${words} in ${this.text}`, has, 20_000);
+    await eventually(`${words} in ${this.text}`, has, 100_000);
   }
 }
 
