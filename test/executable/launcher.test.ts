@@ -112,6 +112,24 @@ describe('the running Node is used', () => {
   );
 });
 
+test('an older one of the pinned line goes on with the newer', () => {
+  const newer = new Installed();
+  try {
+    newer.pin();
+    for (const version of ['24.0.0', '24.99.0']) {
+      expect(chooseNode(newer.root, version).path).toContain('node_modules');
+    }
+    // Both of line 24.
+    newer.pin(undefined, '24.99.1', 0o755, '24.99.1');
+    for (const version of ['24.0.0', '24.21.0', '24.99.0']) {
+      expect(chooseNode(newer.root, version).path).toContain('node_modules');
+    }
+    expect(chooseNode(newer.root, '24.99.1')).toEqual({ path: process.execPath });
+  } finally {
+    newer.remove();
+  }
+});
+
 describe('a Node that hookrail does not run on', () => {
   const OLD = ['20.19.0', '20.20.2', '21.7.3', '22.13.1', '23.11.1', '25.2.0', '27.0.0'];
 

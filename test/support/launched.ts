@@ -29,8 +29,8 @@ export class Installed {
 
   constructor() {
     cpSync(resolve('bin'), join(this.root, 'bin'), { recursive: true });
-    const optionalDependencies = { [pinnedName()]: PINNED };
-    writeFileSync(join(this.root, 'package.json'), JSON.stringify({ optionalDependencies }));
+    this.pin();
+    this.unpin();
     writeFileSync(join(this.root, 'program.mjs'), PROGRAM);
     mkdirSync(join(this.root, 'dist', 'simulator'), { recursive: true });
     const main = 'export async function main() { console.log("runs on", process.execPath); }';
@@ -39,7 +39,9 @@ export class Installed {
   }
 
   /** Installs a pinned Node: without a script, one that runs the test's program. */
-  pin(script?: string, version = PINNED, mode = 0o755): void {
+  pin(script?: string, version = PINNED, mode = 0o755, wanted = PINNED): void {
+    const optionalDependencies = { [pinnedName()]: wanted };
+    writeFileSync(join(this.root, 'package.json'), JSON.stringify({ optionalDependencies }));
     rmSync(this.#own, { recursive: true, force: true });
     mkdirSync(join(this.#own, 'bin'), { recursive: true });
     writeFileSync(join(this.#own, 'package.json'), JSON.stringify({ version, bin: { node: 'bin/node' } }));
