@@ -221,7 +221,7 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => {
     // At a key that another process seals with, the file is read again: from then on this process seals with it, too.
-    if (usesKeys && change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
+    if (change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
     directory.apply(change);
   });
   lifecycle.onStop('directory', () => follower.close());
