@@ -160,12 +160,6 @@ function has(config: Config, role: Config['roles'][number]): boolean {
   return config.roles.includes(role);
 }
 
-/** Returns whether the process keeps a database in the data directory. */
-function hasFiles({ engine, postgres, roles }: Config): boolean {
-  const usesStore = roles.includes('api') || roles.includes('recorder');
-  return engine === 'sqlite' || (usesStore && postgres === null);
-}
-
 function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
   const { environment, dataDir, operatorTokenFile } = deps.config;
   const keyRing = () => deps.keyRing;
@@ -207,16 +201,14 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   countDroppedLines(output, registry);
   const descriptors = new Descriptors({ clock, log, registry });
   lifecycle.onStop('descriptors', async () => descriptors.stop());
-  // Routers and recorders neither seal nor open a secret: they run where no key ring is.
-  const usesKeys = has(config, 'api') || has(config, 'sender');
-  const keyRing = usesKeys ? KeyRing.read(config.keyRingFile) : KeyRing.empty(config.keyRingFile);
-  if (hasFiles(config)) openDataDir(config.dataDir, log);
+  const keyRing = config.usesKeys ? KeyRing.read(config.keyRingFile) : KeyRing.empty(config.keyRingFile);
+  if (config.keepsFiles) openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
-    if (usesKeys) await refuseMissingKeys(store, keyRing, clock);
+    if (config.usesKeys) await refuseMissingKeys(store, keyRing, clock);
   }
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => {

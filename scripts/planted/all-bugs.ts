@@ -10,7 +10,6 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
-import { RUNTIME_BUGS } from './runtime.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
@@ -27,7 +26,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
-  ...RUNTIME_BUGS,
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,

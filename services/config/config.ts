@@ -169,6 +169,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     postgres: values.HOOKRAIL_STORE === 'postgres' ? postgresConfig(values, { opensStore, hasApi }) : null,
     roles,
     dataDir: values.HOOKRAIL_DATA_DIR,
+    /** Whether the process keeps a database in the data directory. */
+    keepsFiles: values.HOOKRAIL_ENGINE === 'sqlite' || (opensStore && values.HOOKRAIL_STORE === 'sqlite'),
+    /** Routers and recorders neither seal nor open a secret: they run where no key ring is. */
+    usesKeys: hasApi || roles.includes('sender'),
     operatorTokenFile: values.HOOKRAIL_OPERATOR_TOKEN_FILE,
     keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
     api: {

@@ -1,7 +1,7 @@
 import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
 import { ConfigError } from '../../../config/config.ts';
 import type { SaslOptions, TlsOptions } from '../../../config/kafka-config.ts';
-import { hushNegativeTimeouts } from '../../../process/timer-warnings.ts';
+import { hushNegativeTimeouts } from '../../../messages/timer-warnings.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 /** Returns what a process prints that uses the module. */
 function printed(script: string): string {
-  const module = new URL('../../services/process/timer-warnings.ts', import.meta.url);
+  const module = new URL('../../services/messages/timer-warnings.ts', import.meta.url);
   const text = `import { hushNegativeTimeouts } from '${module}'; ${script}`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', text];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
