@@ -3,6 +3,7 @@
 # read-only root file system with this machine's programs, APP at /app and NODE's folder first in the path; the command has
 # user 1000, no capabilities, and gets no new ones. Called below `unshare --mount`.
 set -eu
+PATH=$PATH:/usr/sbin:/sbin
 root=$1 app=$2 node=$3
 shift 3
 mount -t tmpfs -o mode=755 tmpfs "$root"
