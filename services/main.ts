@@ -161,7 +161,7 @@ function has(config: Config, role: Config['roles'][number]): boolean {
 }
 
 function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
-  const { environment, dataDir } = deps.config;
+  const { environment, dataDir, operatorTokenFile } = deps.config;
   const keyRing = () => deps.keyRing;
   const clock = environment === 'sandbox' ? { clockCommands: clockCommands(deps) } : {};
   return operatorRoutes({
@@ -171,6 +171,7 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
     random: systemRandom,
     environment,
     dataDir,
+    operatorTokenFile,
   });
 }
 
@@ -200,14 +201,14 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   countDroppedLines(output, registry);
   const descriptors = new Descriptors({ clock, log, registry });
   lifecycle.onStop('descriptors', async () => descriptors.stop());
-  const keyRing = KeyRing.read(config.keyRingFile);
-  openDataDir(config.dataDir, log);
+  const keyRing = config.usesKeys ? KeyRing.read(config.keyRingFile) : KeyRing.empty(config.keyRingFile);
+  if (config.keepsFiles) openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
-    await refuseMissingKeys(store, keyRing, clock);
+    if (config.usesKeys) await refuseMissingKeys(store, keyRing, clock);
   }
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => {

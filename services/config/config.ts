@@ -44,6 +44,12 @@ export const VARIABLES = {
     '',
     'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
   ),
+  HOOKRAIL_OPERATOR_TOKEN_FILE: variable(
+    as.text,
+    '',
+    'File with the token of the operator interface, for example a mounted secret, for service and operator. Empty: the ' +
+      'service makes one at each start and writes it to `operator.token` in the data directory.',
+  ),
   HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
   HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
   HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
@@ -163,6 +169,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     postgres: values.HOOKRAIL_STORE === 'postgres' ? postgresConfig(values, { opensStore, hasApi }) : null,
     roles,
     dataDir: values.HOOKRAIL_DATA_DIR,
+    /** Whether the process keeps a database in the data directory. */
+    keepsFiles: values.HOOKRAIL_ENGINE === 'sqlite' || (opensStore && values.HOOKRAIL_STORE === 'sqlite'),
+    /** Routers and recorders neither seal nor open a secret: they run where no key ring is. */
+    usesKeys: hasApi || roles.includes('sender'),
+    operatorTokenFile: values.HOOKRAIL_OPERATOR_TOKEN_FILE,
     keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
     api: {
       host: values.HOOKRAIL_API_HOST,

@@ -5,6 +5,7 @@ import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../../services/domain/event.ts';
 import { errorLine } from '../../services/messages/error-message.ts';
+import { hushNegativeTimeouts } from '../../services/messages/timer-warnings.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
 import type { Environment, Settings } from '../settings.ts';
@@ -108,6 +109,7 @@ function accessOf(environment: Environment): KafkaTarget['access'] {
 }
 
 async function connect(target: KafkaTarget): Promise<Producer> {
+  hushNegativeTimeouts();
   const producer = new Kafka({
     ...target.access,
     clientId: CLIENT_ID,

@@ -18,6 +18,8 @@ export interface Service {
   readonly stop_grace_period?: string;
   readonly hostname?: string;
   readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly cap_drop?: readonly string[];
   readonly mem_limit?: string;
 }

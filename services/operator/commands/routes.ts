@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import express, { type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
@@ -8,7 +7,7 @@ import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import type { ClockCommands } from './clock.ts';
 import { type Arguments, type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { RecordStores } from './erase-entity.ts';
-import { operatorTokenFile } from './token-file.ts';
+import { operatorTokenFile, placeToken } from './token-file.ts';
 
 /** Enough for some thousand positions of a record store. */
 const BODY_BYTES_MAX = 128 * 1024;
@@ -17,7 +16,7 @@ const TOKEN_BYTES = 32;
 /**
  * The operator interface of a running service, `POST /<command>` with JSON arguments: the service has locked the
  * embedded store, so the operator's tool asks it. Mount it on the operations server, which listens on loopback. Makes a
- * new token at each start: whoever can read the data directory is the operator.
+ * new token at each start, unless one is given: whoever can read it is the operator.
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores'> & {
@@ -25,17 +24,17 @@ export function operatorRoutes(
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
     readonly dataDir: string;
+    readonly operatorTokenFile: string;
     readonly log: Logger;
   },
 ): Router {
   const deps: OperatorDeps & typeof given = { ...given, withRecordStores: (use) => use(given.broker) };
-  const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
-  writeToken(deps.dataDir, token);
+  const token = placeToken(deps, () => Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url'));
   const expected = digest(`Bearer ${token}`);
   const router = express.Router();
   router.use((request, response, next) => {
     if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
-    const error = `the token does not match ${operatorTokenFile(deps.dataDir)}`;
+    const error = `the token does not match ${deps.operatorTokenFile || operatorTokenFile(deps.dataDir)}`;
     response.status(401).setHeader('WWW-Authenticate', 'Bearer').json({ error });
   });
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
@@ -69,13 +68,4 @@ function run(
 /** Hashes a token for comparison: equal lengths, so that the comparison takes the same time for every token. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-/** Writes a file beside it and renames it: the token's file is never incomplete or in another mode. */
-function writeToken(dataDir: string, token: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = operatorTokenFile(dataDir);
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${token}\n`, { mode: 0o600 });
-  renameSync(fresh, file);
 }
