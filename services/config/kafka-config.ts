@@ -1,4 +1,5 @@
 import { createSecureContext } from 'node:tls';
+import { withoutTrailing } from '../domain/text/trimmed.ts';
 import { certificate, readPem } from './pem-file.ts';
 import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
 
@@ -31,7 +32,7 @@ function asRegistryUrl(text: string): string {
     );
   }
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new Malformed('must be an http or https URL');
-  return text.replace(/\/+$/, '');
+  return withoutTrailing(text, '/');
 }
 
 function asTopicName(text: string): string {

@@ -39,7 +39,9 @@ export async function* serverSentEvents(
 function fieldsOf(lines: readonly string[]) {
   const fields: { id?: string; event?: string; data: string } = { data: '' };
   for (const line of lines) {
-    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') fields.data += fields.data === '' ? value : `\n${value}`;
     else if (name === 'id' || name === 'event') fields[name] = value;
   }

@@ -166,13 +166,20 @@ async function bodyOf(url: string): Promise<string> {
 }
 
 function samplesOf(text: string): Sample[] {
-  return [...text.matchAll(/^(hookrail_\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
-    ([, name = '', labels = '', value]) => ({
-      name,
-      labels: Object.fromEntries(
-        [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text = '']) => [key, text]),
-      ),
-      value: Number(value),
-    }),
-  );
+  const lines = text.split('\n').filter((line) => line.startsWith('hookrail_'));
+  return lines.map((line) => {
+    const at = line.lastIndexOf(' ');
+    const [name = '', ...labels] = line.slice(0, at).split('{');
+    return { name, labels: labelsOf(labels.join('{')), value: Number(line.slice(at + 1)) };
+  });
+}
+
+/** Reads `name="value",name="value"}`. No value of ours has a quotation mark. */
+function labelsOf(text: string): Record<string, string> {
+  const parts = text.split('"');
+  const labels: Record<string, string> = {};
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    labels[(parts[i] ?? '').replaceAll(/[,=]/g, '')] = parts[i + 1] ?? '';
+  }
+  return labels;
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../../domain/text/trimmed.ts';
 import { unescaped } from './escapes.ts';
 import { wholeView } from './view.ts';
 
@@ -11,7 +12,7 @@ export const FORM_MIN = 12;
 export const EDGE = 2;
 
 /** The letters and digits, in lower case; 0 for other bytes, which a copy may have lost, changed or been given. */
-export const LETTERS = new Uint8Array(256);
+const LETTERS = new Uint8Array(256);
 /** The visible characters, in lower case. */
 export const VISIBLE = new Uint8Array(256);
 for (let byte = 0x21; byte < 0x7f; byte += 1) {
@@ -37,7 +38,7 @@ export interface SecretForms {
 /** `secret`: in plain text. Its prefix is public, and its padding the same in all. */
 export function secretForms(secret: string): SecretForms {
   const isKey = secret.startsWith(PREFIX);
-  const text = Buffer.from((isKey ? secret.slice(PREFIX.length) : secret).replace(/=+$/, ''));
+  const text = Buffer.from(withoutTrailing(isKey ? secret.slice(PREFIX.length) : secret, '='));
   const exact = [text];
   if (isKey) {
     const key = Buffer.from(text.toString(), 'base64');
