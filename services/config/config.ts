@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
-import { tracingConfig } from './tracing-config.ts';
+import { collectorOf, tracingConfig } from './tracing-config.ts';
 import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
@@ -202,6 +202,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     logLevel: values.HOOKRAIL_LOG_LEVEL,
     tracing: tracingConfig(environment),
+    /** Null without a variable that names one. */
+    collector: collectorOf(environment),
   } as const;
 }
 

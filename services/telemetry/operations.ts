@@ -54,8 +54,9 @@ export async function startOperations(options: {
   });
   await listen(server, options.host, options.port, 'HOOKRAIL_OPS_PORT');
   const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
-    url: `http://${options.host}:${port}`,
+    url: `http://${host}:${port}`,
     stop: () => closeServer(server),
   };
 }

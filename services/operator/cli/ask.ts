@@ -132,8 +132,8 @@ function readToken(dataDir: string): string | undefined {
   }
 }
 
-export function operationsUrl({ operations }: Config): string {
-  return `http://${operations.host}:${operations.port}`;
+export function operationsUrl({ operations: { host, port } }: Config): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */

@@ -38,6 +38,8 @@ export interface ServiceStatus {
     readonly producerWaitingBytes: number;
     readonly directoryStalenessSeconds: number;
     readonly stuckHandlers: number;
+    /** What crosses a network without TLS, and the variable that ends it; production only. */
+    readonly plainConnections: readonly { readonly to: string; readonly setting: string }[];
   }[];
   readonly streams: readonly {
     readonly stream: string;
@@ -68,6 +70,9 @@ export async function serviceStatus(
       producerWaitingBytes: largest(own, 'hookrail_producer_waiting_bytes'),
       directoryStalenessSeconds: largest(own, 'hookrail_directory_staleness_seconds'),
       stuckHandlers: largest(own, 'hookrail_stuck_handlers'),
+      plainConnections: own
+        .filter(({ name }) => name === 'hookrail_plain_connection')
+        .map(({ labels: { to = '', setting = '' } }) => ({ to, setting })),
     })),
     streams: STREAM_NAMES.map((stream) => {
       const own = samples.filter(({ labels }) => labels.stream === stream);
@@ -102,7 +107,8 @@ export function statusText(status: ServiceStatus): string {
 }
 
 function processLines(process: ServiceStatus['processes'][number]): string[] {
-  const { url, ready, reasons, waiting } = process;
+  const { url, ready, reasons, waiting, plainConnections } = process;
+  const plain = plainConnections.map(({ to, setting }) => `${to} (${setting})`);
   const producer =
     process.producerWaitingBytes === 0
       ? 'nothing waits to be written'
@@ -112,6 +118,7 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
       `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
     ...reasons.map((reason) => `  not ready: ${reason}`),
     ...waiting.map((line) => `  waiting: ${line}`),
+    ...(plainConnections.length === 0 ? [] : [`  without TLS: ${plain.join(', ')}`]),
   ];
 }
 
