@@ -16,6 +16,7 @@ import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { listen } from '../telemetry/operations.ts';
+import { FailedKeys } from './access/failed-keys.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
 import { clientAddressOf } from './client-address.ts';
@@ -73,7 +74,9 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   // Each open stream listens to it, and each request that waits.
   setMaxListeners(0, stopping.signal);
   const clientAddress = clientAddressOf(addressListOf(deps.options.trustedProxies));
-  const { app, docs } = createApp({ ...deps, limits, clientAddress, stopping: stopping.signal }, deps);
+  const failedKeys = new FailedKeys({ clock: deps.clock, perMinuteMax: deps.options.failedKeysPerMinute });
+  const context = { ...deps, limits, clientAddress, failedKeys, stopping: stopping.signal };
+  const { app, docs } = createApp(context, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,

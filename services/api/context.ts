@@ -6,6 +6,7 @@ import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
+import type { FailedKeys } from './access/failed-keys.ts';
 import type { Environment } from './auth.ts';
 import type { ClientAddress } from './client-address.ts';
 import { ApiError, BrokerUnavailable } from './problem.ts';
@@ -24,6 +25,8 @@ export interface ApiOptions {
   readonly streamsPerKey: number;
   /** Addresses and CIDRs of the proxies before the API. */
   readonly trustedProxies: readonly string[];
+  /** The requests without a valid key that a client address may send in a minute. */
+  readonly failedKeysPerMinute: number;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -86,6 +89,7 @@ export interface ApiContext {
   readonly options: ApiOptions;
   readonly limits: ApiLimits;
   readonly clientAddress: ClientAddress;
+  readonly failedKeys: FailedKeys;
   /** Publishes directory changes. `published` resolves true once a change is on the stream, false after `timeoutMs`. */
   readonly relay: { published(outboxId: number, timeoutMs: number): Promise<boolean> };
   /** Fires when the station stops: waiting requests then respond with what they have. */

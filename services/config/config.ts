@@ -100,6 +100,12 @@ export const VARIABLES = {
     0,
     'Test webhooks per key and minute; 0 = 10, in the sandbox 600.',
   ),
+  HOOKRAIL_FAILED_KEYS_PER_MINUTE: variable(
+    as.integer(1, 1_000_000),
+    60,
+    'Requests without a valid key per client address (IPv6: per /64) and minute, at each api process; further ones get ' +
+      '429 without a look into the store. A key that was accepted before is never held up by them.',
+  ),
   HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
   HOOKRAIL_STREAMS_PER_KEY: variable(
     as.integer(1, 1000),
@@ -179,6 +185,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
       trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
+      failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },

@@ -147,6 +147,7 @@ const OPTIONS: ApiOptions = {
   endpointQuota: 100,
   streamsPerKey: 10,
   trustedProxies: [],
+  failedKeysPerMinute: 100_000,
 };
 
 /** Opens a store for each api. */
