@@ -17,6 +17,7 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { listen } from '../telemetry/operations.ts';
 import { FailedKeys } from './access/failed-keys.ts';
+import { refuseForeignNames } from './access/host-check.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
 import { clientAddressOf } from './client-address.ts';
@@ -112,6 +113,7 @@ function createApp(
     serviceDate(context.clock),
     apiHeaders,
     refuseMalformedTargets,
+    refuseForeignNames({ ...context, names: options.names }),
   );
   const docs = mountDocs(app, context.environment);
   const merchant = [authenticate('merchant', context), general];

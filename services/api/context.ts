@@ -15,6 +15,8 @@ export interface ApiOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Names of a sandbox in requests from its own machine. */
+  readonly names: readonly string[];
   /** The URLs that an endpoint may have. The sender applies the same policy again at every connection. */
   readonly egress: EndpointUrlPolicy;
   readonly rateLimitPerMinute: number;

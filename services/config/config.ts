@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
+import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
 import { collectorOf, tracingConfig } from './tracing-config.ts';
@@ -47,14 +48,30 @@ export const VARIABLES = {
   ),
   HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
   HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
+  HOOKRAIL_API_NAMES: variable(
+    as.list(hostName),
+    [],
+    'Names of a sandbox in requests from its own machine, comma separated: those of a proxy or tunnel there. Addresses, ' +
+      '`localhost` and names without a dot need not be given; others are refused (DNS rebinding).',
+  ),
   HOOKRAIL_TRUSTED_PROXIES: variable(
     as.list(trustedProxy),
     [],
     'Addresses and CIDRs of the proxies before the REST API, comma separated: `10.0.3.7,10.0.4.0/24`. They are exempt ' +
       'from the limits per address, and their `X-Forwarded-For` says which address a request comes from.',
   ),
-  HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
+  HOOKRAIL_OPS_HOST: variable(
+    as.text,
+    '127.0.0.1',
+    'Address of `/livez`, `/readyz`, `/metrics` and the operator’s commands, which are taken from this machine only.',
+  ),
   HOOKRAIL_OPS_PORT: variable(port, 8081, 'Port of the operations server; 0 = any free one.'),
+  HOOKRAIL_OPS_NAMES: variable(
+    as.list(hostName),
+    [],
+    'Names of the operations server in requests, comma separated: `hookrail.monitoring.svc`. Addresses, `localhost`, ' +
+      '`HOOKRAIL_OPS_HOST`, and from other machines names without a dot need not be given; others are refused (DNS rebinding).',
+  ),
   HOOKRAIL_RETRY_SCALE: variable(
     as.number(1, 1_000_000),
     1,
@@ -180,6 +197,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     api: {
       host: values.HOOKRAIL_API_HOST,
       port: values.HOOKRAIL_API_PORT,
+      names: values.HOOKRAIL_API_NAMES,
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
@@ -188,7 +206,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
-    operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },
+    operations: {
+      host: values.HOOKRAIL_OPS_HOST,
+      port: values.HOOKRAIL_OPS_PORT,
+      names: values.HOOKRAIL_OPS_NAMES,
+    },
     sender: {
       retryScale: values.HOOKRAIL_RETRY_SCALE,
       totalTimeoutMs: values.HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS * 1000,

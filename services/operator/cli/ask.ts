@@ -70,7 +70,10 @@ function throwInUse(error: Error, { dataDir, operations }: Config): never {
   const where = `${operations.host}:${operations.port} (HOOKRAIL_OPS_PORT)`;
   const { HOOKRAIL_OPS_PORT: port } = sandboxOperations(dataDir);
   const right = `HOOKRAIL_OPS_PORT=${port ?? '<its operations port>'} hookrail operator status`;
-  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`, right);
+  throw new OperatorError(
+    `${error.message}; a service on ${dataDir} must be reachable at ${where} with the token in ${operatorTokenFile(dataDir)}`,
+    right,
+  );
 }
 
 /** Opens the broker for its record stores and streams only: no role runs. */
@@ -112,7 +115,8 @@ async function askService(
     );
   });
   if (answer === undefined) return undefined;
-  if (answer.statusCode === 401 || answer.statusCode === 404) {
+  // Of another service, or of one without the role api.
+  if ([401, 404, 429].includes(answer.statusCode)) {
     await answer.body.dump();
     return undefined;
   }

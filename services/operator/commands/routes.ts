@@ -1,8 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import express, { type Router } from 'express';
+import express, { type RequestHandler, type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
+import { FailedAttempts } from '../../process/access/failed-attempts.ts';
+import { isFromHere } from '../../process/access/this-machine.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import type { ClockCommands } from './clock.ts';
@@ -13,11 +15,14 @@ import { operatorTokenFile } from './token-file.ts';
 /** Enough for some thousand positions of a record store. */
 const BODY_BYTES_MAX = 128 * 1024;
 const TOKEN_BYTES = 32;
+/** Requests with a wrong token that an address may send in a minute. */
+const FAILED_TOKENS_MAX = 60;
 
 /**
  * The operator interface of a running service, `POST /<command>` with JSON arguments: the service has locked the
- * embedded store, so the operator's tool asks it. Mount it on the operations server, which listens on loopback. Makes a
- * new token at each start: whoever can read the data directory is the operator.
+ * embedded store, so the operator's tool asks it. Mount it on the operations server. Makes a new token at each start:
+ * whoever can read the data directory is the operator. The token and what commands answer never cross a network, where
+ * they could be read: commands are taken from this machine only.
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores'> & {
@@ -31,13 +36,11 @@ export function operatorRoutes(
   const deps: OperatorDeps & typeof given = { ...given, withRecordStores: (use) => use(given.broker) };
   const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
   writeToken(deps.dataDir, token);
-  const expected = digest(`Bearer ${token}`);
   const router = express.Router();
-  router.use((request, response, next) => {
-    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
-    const error = `the token does not match ${operatorTokenFile(deps.dataDir)}`;
-    response.status(401).setHeader('WWW-Authenticate', 'Bearer').json({ error });
-  });
+  router.use(
+    refuseOtherMachines,
+    requireToken(token, new FailedAttempts({ ...deps, perMinuteMax: FAILED_TOKENS_MAX })),
+  );
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
     const { command } = request.params;
     try {
@@ -53,6 +56,33 @@ export function operatorRoutes(
     }
   });
   return router;
+}
+
+const refuseOtherMachines: RequestHandler = ({ socket }, response, next) => {
+  if (isFromHere(socket.remoteAddress ?? '', socket.localAddress)) return next();
+  const error =
+    'commands are taken from the machine or container of the service only, since this connection is not encrypted: run ' +
+    'the operator there, for example with docker compose exec api hookrail operator';
+  response.status(403).json({ error });
+};
+
+/** Requires the token. Says nothing of where it is: the operator's tool knows, and a stranger need not. */
+function requireToken(token: string, failed: FailedAttempts): RequestHandler {
+  const expected = digest(`Bearer ${token}`);
+  return (request, response, next) => {
+    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
+    const { remoteAddress = '' } = request.socket;
+    const againInMs = failed.refusedForMs(remoteAddress);
+    if (againInMs === 0) {
+      failed.count(remoteAddress);
+      return void response
+        .status(401)
+        .setHeader('WWW-Authenticate', 'Bearer')
+        .json({ error: 'the token is wrong' });
+    }
+    response.status(429).setHeader('Retry-After', Math.ceil(againInMs / 1000));
+    response.json({ error: `the limit is ${FAILED_TOKENS_MAX} wrong tokens a minute` });
+  };
 }
 
 function run(
