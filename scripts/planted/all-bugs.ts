@@ -1,3 +1,4 @@
+import { ACCESS_BUGS } from './access/bugs.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
@@ -26,6 +27,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
+  ...ACCESS_BUGS,
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,

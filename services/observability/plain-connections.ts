@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../domain/text/loopback.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** A connection that crosses a network without TLS. */
-export interface PlainConnection {
+interface PlainConnection {
   readonly to: 'kafka' | 'schema-registry' | 'postgres' | 'collector' | 'egress-proxy' | 'api' | 'operations';
   /** The variable that ends it. */
   readonly setting: string;
@@ -16,7 +16,7 @@ export interface PlainConnection {
  * Returns the connections of this process that cross a network without TLS, as it is configured. A host is taken for this
  * machine by its exact name or address only: what DNS says of a name can change.
  */
-export function plainConnections(
+function plainConnections(
   config: Config,
   { isStorePlain }: { readonly isStorePlain: boolean },
 ): readonly PlainConnection[] {

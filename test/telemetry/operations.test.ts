@@ -3,8 +3,8 @@
  * answer crosses a network; probes and Prometheus are answered wherever they are.
  */
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -154,6 +154,18 @@ describe('the operator’s commands', () => {
     const { code, err } = await runTool(other, 'merchants', 'list');
     expect(code).toBe(1);
     expect(err).toContain(`with the token in ${join(setup.dataDir, 'operator.token')}`);
+  });
+
+  test('include a status that says which setting helps where another process has another name', async () => {
+    // What a process answers to a name that leads to it and is not its own: no such name is sure to exist here.
+    const refusal = await ask('evil.example');
+    const other = createServer((_request, response) => response.writeHead(refusal.status).end(refusal.text));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port: otherPort } = other.address() as AddressInfo;
+    const where = { ...setup.environment, HOOKRAIL_OPS_PORT: String(port) };
+    const { code, err } = await runTool(where, 'status', `http://127.0.0.1:${otherPort}`);
+    other.close();
+    expect([code, err]).toEqual([1, expect.stringContaining('HOOKRAIL_OPS_NAMES')]);
   });
 
   test('are run by the tool over IPv6', { timeout: 60_000 }, async () => {

@@ -5,6 +5,8 @@ import { OperatorError } from '../commands/arguments.ts';
 /** The requests that need no token: readiness and metrics. */
 
 const ANSWER_MS_MAX = 5000;
+/** The process does not answer to the name in its address. */
+const MISDIRECTED = 421;
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
 
 /** One sample of Prometheus' text format. */
@@ -163,8 +165,11 @@ async function bodyOf(url: string): Promise<string> {
   const { request } = await import('undici');
   try {
     const answer = await request(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-    return await answer.body.text();
+    const text = await answer.body.text();
+    if (answer.statusCode !== MISDIRECTED) return text;
+    throw new OperatorError(`${url}: ${JSON.parse(text).error}`);
   } catch (error) {
+    if (error instanceof OperatorError) throw error;
     const why = messageOf(error);
     throw new OperatorError(
       `no service answers at ${url} (${why}): is it HOOKRAIL_OPS_HOST and HOOKRAIL_OPS_PORT of a running process?`,
