@@ -11,6 +11,7 @@ import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
+import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { observeStore } from './observability/store-metrics.ts';
 import { clockCommands } from './operator/commands/clock.ts';
@@ -28,7 +29,7 @@ import { PublishedChanges } from './relay/published-changes.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
-import { openStore } from './store/open.ts';
+import { isStorePlain, openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { LogOutput } from './telemetry/log-output.ts';
 import { countDroppedLines, createLogger, type Logger, written } from './telemetry/logger.ts';
@@ -121,6 +122,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
   if (store) observeStore(deps.registry, store);
+  reportPlainConnections(config, { ...deps, isStorePlain: store !== null && isStorePlain(config) });
   const operations = await startOperations({
     ...config.operations,
     registry: deps.registry,

@@ -1,3 +1,4 @@
+import { ACCESS_BUGS } from './access/bugs.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
@@ -28,6 +29,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONNECTION_BUGS,
   ...SECRET_MASK_BUGS,
   ...MACHINE_BUGS,
+  ...ACCESS_BUGS,
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
+import { addressListOf } from '../egress/address-list.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
@@ -15,8 +16,11 @@ import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { listen } from '../telemetry/operations.ts';
+import { FailedKeys } from './access/failed-keys.ts';
+import { refuseForeignNames } from './access/host-check.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
+import { clientAddressOf } from './client-address.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
@@ -70,7 +74,10 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const stopping = new AbortController();
   // Each open stream listens to it, and each request that waits.
   setMaxListeners(0, stopping.signal);
-  const { app, docs } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
+  const clientAddress = clientAddressOf(addressListOf(deps.options.trustedProxies));
+  const failedKeys = new FailedKeys({ clock: deps.clock, perMinuteMax: deps.options.failedKeysPerMinute });
+  const context = { ...deps, limits, clientAddress, failedKeys, stopping: stopping.signal };
+  const { app, docs } = createApp(context, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,
@@ -106,6 +113,7 @@ function createApp(
     serviceDate(context.clock),
     apiHeaders,
     refuseMalformedTargets,
+    refuseForeignNames({ ...context, names: options.names }),
   );
   const docs = mountDocs(app, context.environment);
   const merchant = [authenticate('merchant', context), general];

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
+import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
-import { tracingConfig } from './tracing-config.ts';
+import { collectorOf, tracingConfig } from './tracing-config.ts';
+import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
@@ -52,8 +54,30 @@ export const VARIABLES = {
   ),
   HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
   HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
-  HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
+  HOOKRAIL_API_NAMES: variable(
+    as.list(hostName),
+    [],
+    'Names of a sandbox in requests from its own machine, comma separated: those of a proxy or tunnel there. Addresses, ' +
+      '`localhost` and names without a dot need not be given; others are refused (DNS rebinding).',
+  ),
+  HOOKRAIL_TRUSTED_PROXIES: variable(
+    as.list(trustedProxy),
+    [],
+    'Addresses and CIDRs of the proxies before the REST API, comma separated: `10.0.3.7,10.0.4.0/24`. They are exempt ' +
+      'from the limits per address, and their `X-Forwarded-For` says which address a request comes from.',
+  ),
+  HOOKRAIL_OPS_HOST: variable(
+    as.text,
+    '127.0.0.1',
+    'Address of `/livez`, `/readyz`, `/metrics` and the operator’s commands, which are taken from this machine only.',
+  ),
   HOOKRAIL_OPS_PORT: variable(port, 8081, 'Port of the operations server; 0 = any free one.'),
+  HOOKRAIL_OPS_NAMES: variable(
+    as.list(hostName),
+    [],
+    'Names of the operations server in requests, comma separated: `hookrail.monitoring.svc`. Addresses, `localhost`, ' +
+      '`HOOKRAIL_OPS_HOST`, and from other machines names without a dot need not be given; others are refused (DNS rebinding).',
+  ),
   HOOKRAIL_RETRY_SCALE: variable(
     as.number(1, 1_000_000),
     1,
@@ -98,6 +122,12 @@ export const VARIABLES = {
     as.integer(0, 1_000_000),
     0,
     'Test webhooks per key and minute; 0 = 10, in the sandbox 600.',
+  ),
+  HOOKRAIL_FAILED_KEYS_PER_MINUTE: variable(
+    as.integer(1, 1_000_000),
+    60,
+    'Requests without a valid key per client address (IPv6: per /64) and minute, at each api process; further ones get ' +
+      '429 without a look into the store. A key that was accepted before is never held up by them.',
   ),
   HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
   HOOKRAIL_STREAMS_PER_KEY: variable(
@@ -178,13 +208,20 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     api: {
       host: values.HOOKRAIL_API_HOST,
       port: values.HOOKRAIL_API_PORT,
+      names: values.HOOKRAIL_API_NAMES,
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
+      trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
+      failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
-    operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },
+    operations: {
+      host: values.HOOKRAIL_OPS_HOST,
+      port: values.HOOKRAIL_OPS_PORT,
+      names: values.HOOKRAIL_OPS_NAMES,
+    },
     sender: {
       retryScale: values.HOOKRAIL_RETRY_SCALE,
       totalTimeoutMs: values.HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS * 1000,
@@ -205,6 +242,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     logLevel: values.HOOKRAIL_LOG_LEVEL,
     tracing: tracingConfig(environment),
+    /** Null without a variable that names one. */
+    collector: collectorOf(environment),
   } as const;
 }
 

@@ -512,7 +512,7 @@ export interface paths {
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
-         *     are not rate limited.
+         *     with a valid key are not rate limited.
          */
         post: operations["publishEvents"];
         delete?: never;
@@ -1419,7 +1419,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests. */
+        /** @description The request came to the sandbox from its own machine, under a name that is not the sandbox's. */
+        UnknownHost: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests without a valid key came from this address. */
+        FailedKeysLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests, or too many without a valid key from this address. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1432,7 +1453,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests, or too many open streams. */
+        /** @description Too many requests, too many without a valid key from this address, or too many open streams. */
         StreamLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1588,6 +1609,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1643,6 +1665,7 @@ export interface operations {
             409: components["responses"]["CreateConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["CreateRefused"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -1684,6 +1707,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1721,6 +1745,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
@@ -1768,6 +1793,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1829,6 +1855,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1899,6 +1926,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["TestRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1959,6 +1987,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2000,6 +2029,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["DeliveryNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2059,6 +2089,7 @@ export interface operations {
             409: components["responses"]["ResendConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["ResendRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2128,6 +2159,7 @@ export interface operations {
             409: components["responses"]["ReplayConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["ReplayRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2177,6 +2209,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2218,6 +2251,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2279,6 +2313,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2337,6 +2372,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2386,6 +2422,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["StreamLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2425,6 +2462,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EventNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2460,6 +2498,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidHeader"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2503,6 +2542,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["LegacyWebhookRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2559,6 +2599,8 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["FailedKeysLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

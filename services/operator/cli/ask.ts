@@ -6,7 +6,7 @@ import { systemRandom } from '../../process/random.ts';
 import { type Arguments, OperatorError } from '../commands/arguments.ts';
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
-import { readToken } from '../commands/token-file.ts';
+import { operatorTokenFile, readToken } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
 
@@ -65,11 +65,14 @@ export async function ask(
 }
 
 /** A file that cannot be opened is probably that of a service which was looked for at another address. */
-function throwInUse(error: Error, { dataDir, operations }: Config): never {
+function throwInUse(error: Error, { dataDir, operations, operatorTokenFile: given }: Config): never {
   const where = `${operations.host}:${operations.port} (HOOKRAIL_OPS_PORT)`;
   const { HOOKRAIL_OPS_PORT: port } = sandboxOperations(dataDir);
   const right = `HOOKRAIL_OPS_PORT=${port ?? '<its operations port>'} hookrail operator status`;
-  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`, right);
+  throw new OperatorError(
+    `${error.message}; a service on ${dataDir} must be reachable at ${where} with the token in ${given || operatorTokenFile(dataDir)}`,
+    right,
+  );
 }
 
 /** Opens the broker for its record stores and streams only: no role runs. */
@@ -111,7 +114,8 @@ async function askService(
     );
   });
   if (answer === undefined) return undefined;
-  if (answer.statusCode === 401 || answer.statusCode === 404) {
+  // Of another service, or of one without the role api.
+  if ([401, 404, 429].includes(answer.statusCode)) {
     await answer.body.dump();
     return undefined;
   }
@@ -120,8 +124,8 @@ async function askService(
   throw new OperatorError(body.error ?? `the service answered ${answer.statusCode}`);
 }
 
-export function operationsUrl({ operations }: Config): string {
-  return `http://${operations.host}:${operations.port}`;
+export function operationsUrl({ operations: { host, port } }: Config): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
