@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
+import { addressListOf } from '../egress/address-list.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
@@ -17,6 +18,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { listen } from '../telemetry/operations.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
+import { clientAddressOf } from './client-address.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
@@ -70,7 +72,8 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const stopping = new AbortController();
   // Each open stream listens to it, and each request that waits.
   setMaxListeners(0, stopping.signal);
-  const { app, docs } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
+  const clientAddress = clientAddressOf(addressListOf(deps.options.trustedProxies));
+  const { app, docs } = createApp({ ...deps, limits, clientAddress, stopping: stopping.signal }, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,

@@ -7,6 +7,7 @@ import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Environment } from './auth.ts';
+import type { ClientAddress } from './client-address.ts';
 import { ApiError, BrokerUnavailable } from './problem.ts';
 
 export interface ApiOptions {
@@ -21,6 +22,8 @@ export interface ApiOptions {
   readonly endpointQuota: number;
   /** The most open streams of a key. */
   readonly streamsPerKey: number;
+  /** Addresses and CIDRs of the proxies before the API. */
+  readonly trustedProxies: readonly string[];
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -82,6 +85,7 @@ export interface ApiContext {
   readonly environment: Environment;
   readonly options: ApiOptions;
   readonly limits: ApiLimits;
+  readonly clientAddress: ClientAddress;
   /** Publishes directory changes. `published` resolves true once a change is on the stream, false after `timeoutMs`. */
   readonly relay: { published(outboxId: number, timeoutMs: number): Promise<boolean> };
   /** Fires when the station stops: waiting requests then respond with what they have. */

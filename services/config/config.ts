@@ -3,6 +3,7 @@ import { parseEgressProxy } from '../egress/egress-proxy.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
 import { tracingConfig } from './tracing-config.ts';
+import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
@@ -46,6 +47,12 @@ export const VARIABLES = {
   ),
   HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
   HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
+  HOOKRAIL_TRUSTED_PROXIES: variable(
+    as.list(trustedProxy),
+    [],
+    'Addresses and CIDRs of the proxies before the REST API, comma separated: `10.0.3.7,10.0.4.0/24`. They are exempt ' +
+      'from the limits per address, and their `X-Forwarded-For` says which address a request comes from.',
+  ),
   HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
   HOOKRAIL_OPS_PORT: variable(port, 8081, 'Port of the operations server; 0 = any free one.'),
   HOOKRAIL_RETRY_SCALE: variable(
@@ -171,6 +178,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
+      trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },

@@ -146,6 +146,7 @@ const OPTIONS: ApiOptions = {
   testRateLimitPerMinute: 100_000,
   endpointQuota: 100,
   streamsPerKey: 10,
+  trustedProxies: [],
 };
 
 /** Opens a store for each api. */
