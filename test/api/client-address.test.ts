@@ -36,7 +36,7 @@ test.each([
   ['a proxy with an address of a link', '10.0.0.1', 'fe80::1%eth0', '10.0.0.1'],
   ['a client of a link', 'fe80::1%eth0', '198.51.100.7', 'fe80::1%eth0'],
   ['a connection that has closed', undefined, '198.51.100.7', ''],
-])('%s is taken to be at its own address', (_case, peer, forwarded, expected) => {
+])('the address in a request of %s is found', (_case, peer, forwarded, expected) => {
   expect(from(peer, forwarded)).toBe(expected);
 });
 
