@@ -1435,7 +1435,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests, or too many open streams. */
+        /** @description Too many requests, or too many streams that were ended for newer ones of the key, or of one address. */
         StreamLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
