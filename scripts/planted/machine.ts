@@ -193,15 +193,6 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     title: 'a trusted proxy is exempt, and the clients behind it have their own shares',
   },
   {
-    id: 'past-without-pace',
-    bug: 'streams of one key read the past as fast as they can',
-    file: 'services/api/stream/catch-up-pace.ts',
-    text: 'const OF_A_KEY: Rate = { perSecond: 50, burst: 100 };',
-    replacement: 'const OF_A_KEY: Rate = { perSecond: 50_000, burst: 50_000 };',
-    test: 'test/api/routes/stream-past.test.ts',
-    title: 'ten streams of a key read no faster than its pace, in all',
-  },
-  {
     id: 'long-list-in-one-go',
     bug: 'a page whose filter matches little keeps the reader until it has ended',
     file: 'services/store/log/list-pages.ts',
