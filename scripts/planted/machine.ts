@@ -193,6 +193,15 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     title: 'a trusted proxy is exempt, and the clients behind it have their own shares',
   },
   {
+    id: 'past-without-pace',
+    bug: 'streams of one key read the past at the pace of all keys',
+    file: 'services/api/stream/catch-up-pace.ts',
+    text: 'const OF_A_KEY: Rate = { perSecond: 50, burst: 100 };',
+    replacement: 'const OF_A_KEY: Rate = { perSecond: 50_000, burst: 50_000 };',
+    test: 'test/api/catch-up-pace.test.ts',
+    title: 'ten streams of one key read 50 pages a second and 100 at once',
+  },
+  {
     id: 'long-list-in-one-go',
     bug: 'a page whose filter matches little keeps the reader until it has ended',
     file: 'services/store/log/list-pages.ts',
