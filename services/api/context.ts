@@ -92,6 +92,8 @@ export interface ApiContext {
   readonly limits: ApiLimits;
   readonly clientAddress: ClientAddress;
   readonly failedKeys: FailedKeys;
+  /** Whether an address is that of a proxy before the API, which stands for many clients. */
+  readonly isProxy: (address: string) => boolean;
   /** Publishes directory changes. `published` resolves true once a change is on the stream, false after `timeoutMs`. */
   readonly relay: { published(outboxId: number, timeoutMs: number): Promise<boolean> };
   /** Fires when the station stops: waiting requests then respond with what they have. */

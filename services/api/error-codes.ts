@@ -212,7 +212,7 @@ export const ERROR_CODES = {
   too_many_streams: {
     status: 429,
     title: 'Too many open streams',
-    hint: 'Close a stream of this key, or use one for several readers; the operator can raise the limit.',
+    hint: 'Wait as many seconds as Retry-After says, and use one stream for several readers; the operator can raise the limit.',
   },
   internal_error: {
     status: 500,

@@ -133,7 +133,7 @@ export const VARIABLES = {
   HOOKRAIL_STREAMS_PER_KEY: variable(
     as.integer(1, 1000),
     10,
-    'Streams (`GET /merchant/stream`) that a key may have open at a time, at each api process.',
+    'Streams (`GET /merchant/stream`) that a key may have open at a time, at each api process; one more ends its oldest.',
   ),
   HOOKRAIL_REPLAY_PER_SECOND: variable(
     as.integer(1, 100_000),

@@ -1,3 +1,6 @@
+/** A stream that ended for a newer one of its key (`replaced`) asks its client to wait so long, so that they take turns. */
+export const REPLACED_WAIT_MS = 60_000;
+
 /** An event of a stream as the HTML standard has it. */
 export interface ServerSentEvent {
   /** The last id that was sent, with this event or before it; a client resumes after it. */

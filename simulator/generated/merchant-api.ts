@@ -412,8 +412,11 @@ export interface paths {
          *     backup.
          *
          *     `end` is the last event; its `reason` says why: `too_slow` the reader took nothing for ten seconds,
-         *     `key_revoked`, `shutting_down`, `time_is_up` (see `seconds`), `unavailable`. Comments (`: heartbeat`) come every
-         *     15 seconds while nothing happens. A key may have 10 open streams unless the operator configured otherwise.
+         *     `key_revoked`, `shutting_down`, `time_is_up` (see `seconds`), `unavailable`, `replaced` a newer stream of the key
+         *     has taken its place: the `retry` of that end asks to wait a minute before connecting again. Comments
+         *     (`: heartbeat`) come every 15 seconds while nothing happens. A key may have 10 open streams unless the operator
+         *     configured otherwise; one more ends its oldest. What is past is read at 10,000 entries a second, which all
+         *     streams of the key share.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1453,7 +1456,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests, too many without a valid key from this address, or too many open streams. */
+        /** @description Too many requests, too many without a valid key from this address, or too many streams that were ended for newer ones. */
         StreamLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
