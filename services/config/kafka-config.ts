@@ -1,5 +1,4 @@
 import { createSecureContext } from 'node:tls';
-import { withoutTrailing } from '../domain/text/trimmed.ts';
 import { certificate, readPem } from './pem-file.ts';
 import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
 
@@ -32,7 +31,7 @@ function asRegistryUrl(text: string): string {
     );
   }
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new Malformed('must be an http or https URL');
-  return withoutTrailing(text, '/');
+  return text.replace(/(?<!\/)\/+$/, '');
 }
 
 function asTopicName(text: string): string {

@@ -32,7 +32,7 @@ export const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   volumes: Readonly<Record<string, unknown>>;
 };
 export const services = Object.entries(compose.services);
-export const ours = services.filter(([, { image }]) => image.startsWith('hookrail:'));
+const ours = services.filter(([, { image }]) => image.startsWith('hookrail:'));
 export const kafkas = services.filter(([, { image }]) => image.startsWith('apache/kafka:'));
 export const postgres = services.filter(([, { image }]) => image.startsWith('postgres:'));
 export const packageJson = JSON.parse(read('package.json'));
