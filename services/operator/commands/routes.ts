@@ -21,7 +21,7 @@ const TOKEN_BYTES = 32;
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores'> & {
-    readonly broker: RecordStores & Pick<Broker, 'losses'>;
+    readonly broker: RecordStores & Pick<Broker, 'losses' | 'stalls'>;
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
     readonly dataDir: string;
