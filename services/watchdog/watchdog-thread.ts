@@ -142,7 +142,7 @@ async function tell(
     event,
     stalled_ms: Math.round(stalledMs),
     busy_with: busyWith,
-    ...fields,
+    ...(busyWith === null ? {} : { work: fields }),
     ...rest,
   };
   await Promise.race([writeOut(Buffer.from(`${JSON.stringify(line)}\n`)), clock.sleep(TOLD_MS_MAX)]);
