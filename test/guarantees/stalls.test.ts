@@ -54,7 +54,7 @@ beforeEach(async () => {
   otherId = (await operator('merchants', 'create', '--name', 'Another')).merchantId;
   const { key } = await operator('keys', 'create', '--merchant', otherId);
   other = new MerchantClient({ ...setup, apiKey: key }, service);
-});
+}, 2 * MINUTES);
 
 afterEach(async () => {
   await launched?.kill('SIGKILL');
@@ -80,7 +80,7 @@ it.each([
   ['a response’s body', { status: 200, body: 'FREEZE' }],
   ['a refusal’s body', { status: 500, body: 'FREEZE'.padStart(10_000) }],
   ['an interim part of a body', { status: 200, body: ['first ', 'FREEZE'] }],
-])('%s that freezes the process twice is put aside', { timeout: 2 * MINUTES }, async (_, answer) => {
+])('%s that freezes the process twice is put aside', { timeout: 4 * MINUTES }, async (_, answer) => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/poison`);
   await other.createEndpoint(`${receiver.url}/other`);
   receiver.answerAt('/poison', answer);
@@ -135,7 +135,7 @@ it.each([
 });
 
 it('an endpoint whose every response freezes the process ends it three times at most', {
-  timeout: 2 * MINUTES,
+  timeout: 4 * MINUTES,
 }, async () => {
   await merchant.createEndpoint(`${receiver.url}/poison`);
   await other.createEndpoint(`${receiver.url}/other`);
@@ -154,7 +154,7 @@ it('an endpoint whose every response freezes the process ends it three times at 
 });
 
 it('a request that freezes the process is named, and counts against no task', {
-  timeout: MINUTES,
+  timeout: 3 * MINUTES,
 }, async () => {
   await merchant
     .request('POST', '/merchant/webhook-endpoints', {
@@ -177,7 +177,7 @@ it('a request that freezes the process is named, and counts against no task', {
   expect(await operator('quarantine', 'list')).toEqual([]);
 });
 
-it('an event that freezes the router twice goes to the quarantine', { timeout: MINUTES }, async () => {
+it('an event that freezes the router twice goes to the quarantine', { timeout: 3 * MINUTES }, async () => {
   await merchant.createEndpoint(`${receiver.url}/fine`);
   const event = jsonEventOf(setup.merchantId, 'frozen');
   const poison = { ...event, data: { ...event.data, transactionHash: 'FREEZE EVENT' } };
@@ -198,22 +198,24 @@ it('an event that freezes the router twice goes to the quarantine', { timeout: M
 });
 
 it('a stall that ends in time is told with its length, and nothing is ended', {
-  timeout: MINUTES,
+  timeout: 3 * MINUTES,
 }, async () => {
   await merchant.createEndpoint(`${receiver.url}/slow`);
   receiver.answerAt('/slow', { status: 200, body: 'FREEZE 3600 ms' });
   await merchant.publish([jsonEventOf(setup.merchantId, 'slow')]);
-  await eventually('it goes on', () => linesOf(launched, 'main_thread_resumed').length === 1);
-  const [line] = linesOf(launched, 'main_thread_resumed');
-  expect(line).toMatchObject({ level: 40, busy_with: 'attempt' });
-  expect(line?.stalled_ms).toBeGreaterThan(1900);
+  // A busy machine may have held up the start, too.
+  const line = await eventually('it goes on', () =>
+    linesOf(launched, 'main_thread_resumed').find((one) => one.busy_with === 'attempt'),
+  );
+  expect(line.level).toBe(40);
+  expect(line.stalled_ms).toBeGreaterThan(1900);
   await eventually('it is counted', async () =>
-    (await (await fetch(`${service().operationsUrl}/metrics`)).text()).includes('hookrail_stalls_total 1'),
+    (await (await fetch(`${service().operationsUrl}/metrics`)).text()).match(/^hookrail_stalls_total [1-9]/m),
   );
   expect(service().process.exitCode).toBeNull();
 });
 
-it('a process that is suspended for longer than the bound goes on', { timeout: MINUTES }, async () => {
+it('a process that is suspended for longer than the bound goes on', { timeout: 3 * MINUTES }, async () => {
   await merchant.createEndpoint(`${receiver.url}/fine`);
   service().process.kill('SIGSTOP');
   await sleep(10_000);
@@ -233,12 +235,12 @@ it('kill −9 while a response freezes the process, ten times, does not count', 
   receiver.answerAt('/poison', { status: 200, body: 'FREEZE' });
   await merchant.publish([jsonEventOf(setup.merchantId, 'poison')]);
   for (let time = 1; time <= 10; time += 1) {
-    await eventually('the attempt is made', () => arrivalsAt('/poison').length === time);
+    await eventually('the attempt is made', () => arrivalsAt('/poison').length === time, MINUTES);
     await launched.kill('SIGKILL');
     if (time === 10) receiver.answerAt('/poison', { status: 200, body: 'fine' });
     launched = launch(environment());
   }
   await launched.running;
-  await eventually('the webhook arrives', () => arrivalsAt('/poison').length === 11);
+  await eventually('the webhook arrives', () => arrivalsAt('/poison').length === 11, MINUTES);
   expect(await operator('quarantine', 'list')).toEqual([]);
 });
