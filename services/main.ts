@@ -7,7 +7,7 @@ import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { Directory } from './domain/directory.ts';
-import { Culprits } from './domain/stall.ts';
+import { Culprits } from './domain/stalls/stall.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Broker } from './broker/broker.ts';
 import type { Config } from './config/config.ts';
-import type { Culprits } from './domain/stall.ts';
+import type { Culprits } from './domain/stalls/stall.ts';
 import type { Clock } from './process/clock.ts';
 import type { Lifecycle } from './process/lifecycle.ts';
 import type { Logger } from './telemetry/logger.ts';

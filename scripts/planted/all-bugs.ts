@@ -13,7 +13,6 @@ import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
-import { STALL_BUGS } from './stalls.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 
 /** Every bug that `npm run planted` can inject. */
@@ -30,7 +29,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
-  ...STALL_BUGS,
   ...STORE_COPY_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,

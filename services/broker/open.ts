@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { Culprits } from '../domain/stall.ts';
+import type { Culprits } from '../domain/stalls/stall.ts';
 import type { Clock } from '../process/clock.ts';
 import { systemRandom } from '../process/random.ts';
 import type { Logger } from '../telemetry/logger.ts';

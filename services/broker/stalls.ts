@@ -1,4 +1,4 @@
-import type { StallEntry } from '../domain/stall.ts';
+import type { StallEntry } from '../domain/stalls/stall.ts';
 
 /**
  * The stalls that ended a process, written down by the watchdog's thread of that process, while its main thread stood

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { Broker, ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
-import { type Culprits, eventLabel } from '../domain/stall.ts';
+import { type Culprits, eventLabel } from '../domain/stalls/stall.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';

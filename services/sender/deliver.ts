@@ -6,7 +6,7 @@ import type { Attempted, DeadLetter, DeliveryHead, ParkedReason } from '../domai
 import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
-import { attemptLabel, type Culprits } from '../domain/stall.ts';
+import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';

@@ -6,7 +6,7 @@ import type { Directory } from '../domain/directory.ts';
 import type { ParkedReason } from '../domain/journal.ts';
 import { parkTask } from '../domain/parking.ts';
 import type { Tier } from '../domain/retry.ts';
-import { attemptLabel, type Culprits } from '../domain/stall.ts';
+import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Broker, Settlement } from '../../services/broker/broker.ts';
-import type { Stall, StallEntry } from '../../services/domain/stall.ts';
+import type { Stall, StallEntry } from '../../services/domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type Trigger, taskClass } from '../../services/domain/task.ts';
 import { aTask } from '../support/records/broker-records.ts';
 import type { Bench, GiveBench } from './broker-bench.ts';
@@ -102,9 +102,8 @@ export function stallGuarantees(bench: GiveBench): void {
     await writeAsThread(broker, { ...stall, busyWith: null, fields: {} });
     const pardon = { at: at + 1, pardoned: ['delivery:d'] };
     await broker.stalls.append(pardon);
-    await bench().crash(broker);
+    const next = await bench().crash(broker);
     const written = [stall, { ...stall, busyWith: null, fields: {} }, pardon];
-    const next = await bench().open();
     const { entries, close } = await follow(next);
     expect(entries).toEqual(written);
     await next.stalls.append({ at: at + 2, pardoned: [] });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blameKey, Culprits, STALLS_KEPT_MS, type Stall } from '../../services/domain/stall.ts';
+import { blameKey, Culprits, STALLS_KEPT_MS, type Stall } from '../../services/domain/stalls/stall.ts';
 
 const NOW = STALLS_KEPT_MS * 10;
 const task = (n: number, endpoint = n, merchant = n) => ({

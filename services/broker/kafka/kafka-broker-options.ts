@@ -1,5 +1,5 @@
 import type { Kafka } from 'kafkajs';
-import type { Culprits } from '../../domain/stall.ts';
+import type { Culprits } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';

@@ -1,6 +1,6 @@
 import type { KafkaConfig } from '../../config/kafka-config.ts';
 import { readRegistryCa, readTlsFiles } from '../../config/kafka-config.ts';
-import type { Culprits } from '../../domain/stall.ts';
+import type { Culprits } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';

@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../domain/event.ts';
 import type { QuarantineReason, Refusal } from '../../domain/quarantine.ts';
-import { eventLabel } from '../../domain/stall.ts';
+import { eventLabel } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Activity } from '../../watchdog/activity.ts';
 import type { PublishedEvent, PublishOptions, ReceivedEvent, RouterResult } from '../broker.ts';

@@ -9,7 +9,7 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { QuarantineReason } from '../../domain/quarantine.ts';
-import { attemptLabel, eventLabel } from '../../domain/stall.ts';
+import { attemptLabel, eventLabel } from '../../domain/stalls/stall.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';

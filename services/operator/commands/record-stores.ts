@@ -7,7 +7,7 @@ import {
   type QuarantineReason,
   type RecordOrigin,
 } from '../../domain/quarantine.ts';
-import { type BlameKind, blameKey } from '../../domain/stall.ts';
+import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
 import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
 /** Operator commands on the broker's record stores. */

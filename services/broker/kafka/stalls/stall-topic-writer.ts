@@ -1,5 +1,5 @@
 import { Kafka, logLevel } from 'kafkajs';
-import type { StallEntry } from '../../../domain/stall.ts';
+import type { StallEntry } from '../../../domain/stalls/stall.ts';
 import { connectionOf, type KafkaAccess } from '../client/access.ts';
 
 export interface StallTopicData {

@@ -1,4 +1,4 @@
-import { STALLS_KEPT_MS, type StallEntry } from '../../../domain/stall.ts';
+import { STALLS_KEPT_MS, type StallEntry } from '../../../domain/stalls/stall.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { threadModule } from '../../../process/worker-thread.ts';

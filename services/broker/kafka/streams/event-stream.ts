@@ -1,5 +1,5 @@
 import { type DomainEvent, EVENT_RECORD_BYTES_MAX } from '../../../domain/event.ts';
-import type { Culprits } from '../../../domain/stall.ts';
+import type { Culprits } from '../../../domain/stalls/stall.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { readTraceparent, TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import { type Activity, NOT_WATCHED } from '../../../watchdog/activity.ts';

@@ -1,5 +1,5 @@
 import type { Quarantined } from '../../../domain/quarantine.ts';
-import { attemptLabel, eventLabel } from '../../../domain/stall.ts';
+import { attemptLabel, eventLabel } from '../../../domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';

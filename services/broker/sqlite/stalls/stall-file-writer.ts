@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { StallEntry } from '../../../domain/stall.ts';
+import type { StallEntry } from '../../../domain/stalls/stall.ts';
 
 /** Appends an entry to the file of stalls; durable when it resolves. Also run by the watchdog's thread. */
 export async function writeStall(file: string, entry: StallEntry): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { STALLS_KEPT_MS, type StallEntry } from '../../../domain/stall.ts';
+import { STALLS_KEPT_MS, type StallEntry } from '../../../domain/stalls/stall.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { threadModule } from '../../../process/worker-thread.ts';
 import type { StallFollower, StallLog } from '../../stalls.ts';

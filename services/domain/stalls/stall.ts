@@ -1,5 +1,5 @@
-import type { DomainEvent } from './event.ts';
-import type { DeliveryTask } from './task.ts';
+import type { DomainEvent } from '../event.ts';
+import type { DeliveryTask } from '../task.ts';
 
 /** The main thread of a process stood still for so long that its watchdog ended the process. */
 export interface Stall {
