@@ -5,18 +5,18 @@
  */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
-import { kafkaEnvironment } from '../../support/kafka/environment.ts';
-import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { kafkaEnvironment } from '../../../support/kafka/environment.ts';
+import { describeWithKafka, freshPrefix } from '../../../support/kafka/suites.ts';
 import {
   type AnsweringReceiver,
   startAnsweringReceiver,
-} from '../../support/receivers/answering-receiver.ts';
-import { jsonEventOf } from '../../support/records/events.ts';
-import { FREEZING, type Launched, launch, linesOf } from '../../support/service/frozen-service.ts';
-import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { besides, toolAnswer } from '../../support/service/operator-tool.ts';
-import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
+} from '../../../support/receivers/answering-receiver.ts';
+import { jsonEventOf } from '../../../support/records/events.ts';
+import { FREEZING, type Launched, launch, linesOf } from '../../../support/service/frozen-service.ts';
+import { MerchantClient } from '../../../support/service/merchant-client.ts';
+import { besides, toolAnswer } from '../../../support/service/operator-tool.ts';
+import { prepareSetup, type ServiceSetup } from '../../../support/service/system.ts';
 
 const CASE_MS_MAX = 400_000;
 const STEP_MS_MAX = 120_000;
