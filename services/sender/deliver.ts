@@ -6,7 +6,7 @@ import type { Attempted, DeadLetter, DeliveryHead, ParkedReason } from '../domai
 import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
-import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
+import { attemptLabel, type Culprits, keepLabel } from '../domain/stalls/stall.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
@@ -66,6 +66,7 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace
   const begun = activity.within(label, () => begin(task, deps, label, pace));
   if ('kind' in begun) return begun;
   const posted = await begun.posting;
+  keepLabel(task, label);
   return activity.within(label, () => end(task, deps, begun, posted));
 }
 

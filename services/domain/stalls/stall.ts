@@ -43,8 +43,21 @@ export function blameKey(kind: BlameKind, id: string): string {
   return `${kind}:${id}`;
 }
 
+/** The label that was asked for last: what follows an attempt asks for it several times in a row. */
+let latest: { readonly task: DeliveryTask | null; readonly label: string } = { task: null, label: '' };
+
 /** Returns a label of the watchdog for work on a task. */
 export function attemptLabel(task: DeliveryTask): string {
+  if (task !== latest.task) keepLabel(task, labelOf(task));
+  return latest.label;
+}
+
+/** Keeps a label that was made before, because making and writing a new text costs ten times as much. */
+export function keepLabel(task: DeliveryTask, label: string): void {
+  latest = { task, label };
+}
+
+function labelOf(task: DeliveryTask): string {
   const { deliveryId, attempt, endpointId, merchantId, eventId } = task;
   return `attempt delivery=${deliveryId} attempt=${attempt} endpoint=${endpointId} merchant=${merchantId} event=${eventId}`;
 }
