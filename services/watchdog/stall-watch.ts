@@ -31,13 +31,16 @@ export class StallWatch {
     this.#everyMs = everyMs;
   }
 
-  /** Takes a look at a moment of a monotonic clock, milliseconds. Returns what is to be told, if anything. */
-  look(at: number, glance: Glance): Verdict | null {
+  /**
+   * Takes a look at a moment of a monotonic clock, milliseconds. `waitedMs`: how long the main thread has waited for a
+   * CPU in all, which does not count. Returns what is to be told, if anything.
+   */
+  look(at: number, glance: Glance, waitedMs = 0): Verdict | null {
     const before = this.#before;
-    this.#before = { at, glance };
+    this.#before = { at: at - waitedMs, glance };
     if (before === null || this.#isOver) return null;
     if (glance.heartbeat !== before.glance.heartbeat) return this.#runs();
-    const passedMs = at - before.at;
+    const passedMs = Math.max(0, at - waitedMs - before.at);
     if (passedMs < 2 * this.#everyMs) this.#stalledMs += passedMs;
     const stalledMs = this.#stalledMs;
     if (stalledMs >= this.#bounds.endMs) {

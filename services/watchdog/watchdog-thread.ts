@@ -1,4 +1,4 @@
-import { write } from 'node:fs';
+import { readFileSync, write } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -63,7 +63,7 @@ look();
 function look(): void {
   clock.at(clock.now() + everyMs, look);
   const glance = glanceAt(shared);
-  const verdict = watch.look(clock.now(), glance);
+  const verdict = watch.look(clock.now(), glance, waitedMs());
   switch (verdict?.kind) {
     case 'stalled':
       reported = glance.label;
@@ -81,6 +81,15 @@ function look(): void {
     case 'over':
       void end(verdict.stalledMs, verdict.label);
       break;
+  }
+}
+
+/** Returns how long the main thread was ready to run and waited for a CPU, milliseconds; 0 where Linux does not say. */
+function waitedMs(): number {
+  try {
+    return Number(readFileSync(`/proc/${process.pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6 || 0;
+  } catch {
+    return 0;
   }
 }
 

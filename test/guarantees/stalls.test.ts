@@ -225,7 +225,6 @@ it('a process that is suspended for longer than the bound goes on', { timeout: 3
   // Long enough for a watchdog that was wrong.
   await sleep(6000);
   expect(service().process.signalCode).toBeNull();
-  expect(service().process.signalCode).toBeNull();
 });
 
 it('kill −9 while a response freezes the process, ten times, does not count', {
@@ -238,7 +237,8 @@ it('kill −9 while a response freezes the process, ten times, does not count', 
     await eventually('the attempt is made', () => arrivalsAt('/poison').length === time, MINUTES);
     await launched.kill('SIGKILL');
     if (time === 10) receiver.answerAt('/poison', { status: 200, body: 'fine' });
-    launched = launch(environment());
+    // Only the kill ends it, however slow the machine is.
+    launched = launch({ ...environment(), HOOKRAIL_STALL_SECONDS_MAX: '60' });
   }
   await launched.running;
   await eventually('the webhook arrives', () => arrivalsAt('/poison').length === 11, MINUTES);

@@ -52,6 +52,16 @@ it.each([
   expect(verdictsAt(times)).toEqual([]);
 });
 
+it('time in which the main thread waits for a CPU does not count', () => {
+  const watch = new StallWatch(BOUNDS, EVERY_MS);
+  const glance: Glance = { heartbeat: 1, section: 1, label: ATTEMPT, lastLabel: ATTEMPT };
+  const verdicts = looks(40_000).flatMap((at) => {
+    const verdict = watch.look(at, glance, at * 0.75);
+    return verdict ? [{ at, kind: verdict.kind }] : [];
+  });
+  expect(verdicts).toEqual([{ at: 8000, kind: 'stalled' }]);
+});
+
 it('a suspension within a stall only lengthens it', () => {
   const times = looks(40_000).map((at) => (at > 10_000 ? at + 100_000 : at));
   expect(verdictsAt(times)).toEqual([
