@@ -1,7 +1,6 @@
 /**
  * Guarantee, on Kafka: a response that freezes one sender after the other is put aside once two were ended, whichever they
- * were: no sender that starts or takes the task over attempts it again. So it is where router and sender are one process,
- * which hand each other tasks without a topic.
+ * were: no sender that starts or takes the task over attempts it again.
  */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -44,7 +43,8 @@ await describeWithKafka('on Kafka, a response that freezes', (kafka) => {
   beforeEach(async () => {
     setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: '1000' });
     receiver = await startAnsweringReceiver(setup.receiverCert);
-    environment = { ...setup.environment, ...kafkaEnvironment(kafka, freshPrefix()) };
+    const HOOKRAIL_KEYRING = `${setup.dataDir}/keyring.json`;
+    environment = { ...setup.environment, ...kafkaEnvironment(kafka, freshPrefix()), HOOKRAIL_KEYRING };
     receiver.answerAt('/poison', { status: 200, body: 'FREEZE' });
   }, CASE_MS_MAX);
 
@@ -95,21 +95,5 @@ await describeWithKafka('on Kafka, a response that freezes', (kafka) => {
     run('sender', { ...FREEZING, HOOKRAIL_DATA_DIR: `${setup.dataDir}/third` });
     await isPutAside(api, merchant, endpoint.uuid);
     expect(arrivalsAt('/poison')).toHaveLength(3);
-  });
-
-  it('a process of all roles is put aside at its third start', { timeout: CASE_MS_MAX }, async () => {
-    const all = () => run('api,recorder,router,sender', FREEZING);
-    let api = all();
-    const merchant = new MerchantClient(setup, () => api.service ?? { apiUrl: '' });
-    await api.running;
-    const endpoint = await merchant.createEndpoint(`${receiver.url}/poison`, { subscribed_events: ['KYC'] });
-    await merchant.createEndpoint(`${receiver.url}/fine`, { subscribed_events: ['fiatToCrypto'] });
-    const poison = jsonEventOf(setup.merchantId, 'poison', { type: 'KYC', subType: 'KYC_PENDING' });
-    await merchant.publish([poison, jsonEventOf(setup.merchantId, 'beside it')]);
-    await frozen(api);
-    api = all();
-    await frozen(api);
-    api = all();
-    await isPutAside(api, merchant, endpoint.uuid);
   });
 });
