@@ -7,6 +7,7 @@ import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { Directory } from './domain/directory.ts';
+import { Culprits } from './domain/stalls/stall.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
@@ -23,8 +24,8 @@ import { openDataDir } from './process/private-files.ts';
 import { systemRandom } from './process/random.ts';
 import { runProcess } from './process/run-process.ts';
 import { openClock } from './process/sandbox-clock.ts';
-import { startRecorder } from './recorder/recorder.ts';
-import { runRetention } from './recorder/retention.ts';
+import { startRecording } from './recording.ts';
+import { applyPending } from './relay/pending-changes.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
@@ -36,6 +37,8 @@ import { countDroppedLines, createLogger, type Logger, written } from './telemet
 import { startOperations } from './telemetry/operations.ts';
 import type { Tracing } from './telemetry/tracer.ts';
 import { startTracing } from './telemetry/tracing.ts';
+import { watch } from './watch.ts';
+import { SharedActivity } from './watchdog/activity.ts';
 
 /** The time, after the attempts' own deadline, in which settlements become durable. */
 const SETTLE_MS = 5000;
@@ -85,6 +88,8 @@ interface StationDeps {
   readonly lifecycle: Lifecycle;
   readonly tracer: Tracing['tracer'];
   readonly descriptors: Descriptors;
+  readonly activity: SharedActivity;
+  readonly culprits: Culprits;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -133,6 +138,8 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   lifecycle.onStop('operations', () => operations.stop());
   // Consumers start before producers, so that a start has no backlog of its own.
   if (store && has(config, 'recorder')) await startRecording({ ...deps, store });
+  // What was changed while no relay ran holds before the first attempt.
+  if (store && has(config, 'sender')) await applyPending(store, deps.directory);
   if (has(config, 'sender')) await startSending(deps);
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const api = store && has(config, 'api') ? await startServing({ ...deps, store }) : null;
@@ -205,8 +212,10 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   lifecycle.onStop('descriptors', async () => descriptors.stop());
   const keyRing = config.usesKeys ? KeyRing.read(config.keyRingFile) : KeyRing.empty(config.keyRingFile);
   if (config.keepsFiles) openDataDir(config.dataDir, log);
-  const broker = await openBroker(config, clock, log);
+  const watched = { activity: new SharedActivity(), culprits: new Culprits() };
+  const broker = await openBroker(config, clock, log, watched);
   lifecycle.onStop('broker', () => broker.close());
+  await watch({ ...watched, config, broker, clock, log, registry, lifecycle });
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
@@ -220,7 +229,7 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   });
   lifecycle.onStop('directory', () => follower.close());
   const parts = { config, clock, log, registry, keyRing, broker, store, directory, follower };
-  return { ...parts, lifecycle, tracer, descriptors };
+  return { ...parts, ...watched, lifecycle, tracer, descriptors };
 }
 
 async function startServing(deps: StationDeps & { readonly store: Store }) {
@@ -250,22 +259,6 @@ async function startRouting(deps: StationDeps): Promise<void> {
   deps.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
 }
 
-async function startRecording(deps: StationDeps & { readonly store: Store }): Promise<void> {
-  const { config, lifecycle } = deps;
-  const recorder = await startRecorder(deps);
-  lifecycle.onStop('recorder', () => recorder.stop(SETTLE_MS));
-  const lease = await deps.store.leases.hold('log', async () => {
-    const stopping = new AbortController();
-    const { retentionMs, bodyRetentionMs } = config;
-    const retention = runRetention({ ...deps, retentionMs, bodyRetentionMs, signal: stopping.signal });
-    return () => {
-      stopping.abort();
-      return retention;
-    };
-  });
-  lifecycle.onStop('retention', () => lease.stop());
-}
-
 async function startSending(deps: StationDeps): Promise<void> {
   const { config, lifecycle } = deps;
   const transport = openTransport({
@@ -276,6 +269,7 @@ async function startSending(deps: StationDeps): Promise<void> {
     proxy: config.egress.proxy,
     extraCa: readExtraCa(config.egress.extraCaFile),
     descriptors: deps.descriptors,
+    activity: deps.activity,
   });
   lifecycle.onStop('transport', () => transport.close());
   const sender = await startSender({

@@ -40,7 +40,8 @@ export async function runOperator(
   printError: (line: string) => void,
 ): Promise<number> {
   const execute: Execute = async (command, options, given, shape) => {
-    const result = await ask(command, given, withDataDir(environment, options['data-dir']));
+    const config = withDataDir(environment, options['data-dir']);
+    const result = await ask(command, given, config, (line) => printError(asTyped(line, environment)));
     print(shown(shape ? shape(result) : result, options.output));
   };
   const said = (line: string) => print(asTyped(line, environment));

@@ -12,6 +12,8 @@ const TOKEN = 'services/operator/commands/token-file.ts';
 const URL_TEST = 'test/domain/endpoint-url.test.ts';
 const HTTP = 'test/api/http.test.ts';
 const LAUNCHER = 'test/executable/launcher.test.ts';
+const STALLS = 'test/guarantees/stalls.test.ts';
+const STALL_WATCH = 'test/watchdog/stall-watch.test.ts';
 
 /** The machine's clock, files, disk and descriptors, the Node that runs, and the requests that the API accepts. */
 export const MACHINE_BUGS: readonly PlantedBug[] = [
@@ -257,5 +259,41 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     replacement: 'const FIRST_STEP_MIN = 10_000;',
     test: 'test/store/sqlite/contract.test.ts',
     title: 'lets other reads in between, and other merchants take turns',
+  },
+  {
+    id: 'stalled-task-attempted-again',
+    bug: 'a task that stopped two processes is attempted once more',
+    file: 'services/sender/deliver.ts',
+    text: 'if (blame) return aside(task, blame, clock.wall());',
+    replacement: '',
+    test: STALLS,
+    title: 'a response’s body that freezes the process twice is put aside',
+  },
+  {
+    id: 'put-back-task-put-aside-again',
+    bug: 'a task that an operator puts back is put aside again at once',
+    file: 'services/operator/commands/record-stores.ts',
+    text: 'if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });',
+    replacement: 'void stalls;',
+    test: STALLS,
+    title: 'a response’s body that freezes the process twice is put aside',
+  },
+  {
+    id: 'suspension-counts-as-stall',
+    bug: 'time in which the whole process was suspended counts as a stall',
+    file: 'services/watchdog/stall-watch.ts',
+    text: 'if (passedMs < 2 * this.#everyMs) this.#stalledMs',
+    replacement: 'this.#stalledMs',
+    test: STALL_WATCH,
+    title: 'time of a process that is suspended for an hour does not count',
+  },
+  {
+    id: 'changes-while-stopped-come-late',
+    bug: 'a sender starts before the changes that were made while the service was stopped are applied',
+    file: 'services/main.ts',
+    text: "if (store && has(config, 'sender')) await applyPending(store, deps.directory);",
+    replacement: 'void applyPending;',
+    test: 'test/guarantees/changes-while-stopped.test.ts',
+    title: 'a rotated secret is in every retry',
   },
 ];

@@ -15,6 +15,7 @@ import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { listen } from '../telemetry/operations.ts';
+import type { Activity } from '../watchdog/activity.ts';
 import { FailedKeys } from './access/failed-keys.ts';
 import { refuseForeignNames } from './access/host-check.ts';
 import { authenticate, type Environment } from './auth.ts';
@@ -24,6 +25,7 @@ import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute } from './rate-limit.ts';
+import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
 import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
@@ -57,6 +59,7 @@ export interface ApiDeps {
   readonly log: Logger;
   readonly registry: Registry;
   readonly descriptors?: Pick<Descriptors, 'isShort'>;
+  readonly activity?: Activity;
 }
 
 export interface Api {
@@ -107,7 +110,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
 
 function createApp(
   context: ApiContext,
-  deps: Pick<ApiDeps, 'log' | 'registry'>,
+  deps: Pick<ApiDeps, 'log' | 'registry' | 'activity'>,
 ): { readonly app: Express; readonly docs: Docs } {
   const { options, store, clock } = context;
   const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
@@ -191,7 +194,7 @@ function route(app: Express, path: string, handlers: Partial<Record<Method, Requ
     }
     next();
   });
-  for (const [method, chain] of Object.entries(handlers)) mounted[method as Method](...chain);
+  for (const [method, chain] of Object.entries(handlers)) mounted[method as Method](...chain.map(labelled));
   mounted.all((request) => {
     const detail = `${path} does not support ${request.method.slice(0, 20)}.`;
     throw new ApiError('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import express, { type RequestHandler } from 'express';
+import type { ServerResponse } from 'node:http';
+import express, { type RequestHandler, type Response } from 'express';
 import { ApiError } from './problem.ts';
+import { enterRequest } from './request-label.ts';
 
 /** The body parser's error: `type` names what went wrong. */
 interface ParserError {
@@ -20,12 +22,15 @@ class NotUtf8 extends Error {
  * compressed bodies: a small one can expand far beyond the limit.
  */
 export function readJson(bytesMax: number): RequestHandler {
+  const leaving = new WeakMap<ServerResponse, () => void>();
   const parser = express.json({
     limit: bytesMax,
     strict: false,
     inflate: false,
     type: 'application/json',
-    verify: (_request, _response, bytes) => {
+    verify: (_request, response, bytes) => {
+      // The parser goes on with the bytes when this returns, and then calls back.
+      leaving.set(response, enterRequest(response as Response));
       if (!isUtf8(bytes)) throw new NotUtf8('the body is not UTF-8');
     },
   });
@@ -37,9 +42,13 @@ export function readJson(bytesMax: number): RequestHandler {
         request.headers['content-type'] === undefined ? 'no Content-Type' : 'a different Content-Type';
       throw new ApiError('unsupported_media_type', `The request came with ${sent}.`);
     }
-    parser(request, response, (error?: unknown) =>
-      next(error ? translate(error as ParserError, bytesMax) : undefined),
-    );
+    parser(request, response, (error?: unknown) => {
+      try {
+        next(error ? translate(error as ParserError, bytesMax) : undefined);
+      } finally {
+        leaving.get(response)?.();
+      }
+    });
   };
 }
 

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { type AnswerToStore, StoreConflict } from '../store/change.ts';
 import { type ApiContext, awaitPublished, wholeNow } from './context.ts';
 import { ApiError } from './problem.ts';
+import { withinRequest } from './request-label.ts';
 
 export interface Answer {
   readonly status: number;
@@ -94,7 +95,7 @@ function send(response: Response, answer: Answer): void {
 /** Sends a response that no cache may keep: it belongs to one merchant and may contain a secret. */
 export function sendJson(response: Response, status: number, body: object): void {
   response.setHeader('Cache-Control', 'no-store');
-  response.status(status).json(body);
+  withinRequest(response, () => response.status(status).json(body));
 }
 
 /**

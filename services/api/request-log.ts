@@ -3,6 +3,8 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Activity } from '../watchdog/activity.ts';
+import { withinRequest } from './request-label.ts';
 
 /** The locals of a response that the API's parts share. */
 declare global {
@@ -18,6 +20,8 @@ declare global {
       isHead?: boolean;
       merchantId?: string | null;
       errorCode?: string;
+      /** Tells the watchdog what this process is busy with. */
+      activity?: Activity;
     }
   }
 }
@@ -31,6 +35,7 @@ export function requestLog(deps: {
   readonly random: Random;
   readonly log: Logger;
   readonly registry: Registry;
+  readonly activity?: Activity | undefined;
 }): RequestHandler {
   const requests = new Counter({
     name: 'hookrail_api_requests_total',
@@ -49,6 +54,7 @@ export function requestLog(deps: {
     const startedAt = deps.clock.now();
     const requestId = deps.random.uuid();
     response.locals.requestId = requestId;
+    if (deps.activity) response.locals.activity = deps.activity;
     response.setHeader('X-Request-Id', requestId);
     // 'close' follows 'finish', and is also emitted when the caller disconnects before the response.
     response.once('close', () => {
@@ -70,6 +76,6 @@ export function requestLog(deps: {
         ...(response.writableFinished ? {} : { aborted: true }),
       });
     });
-    next();
+    withinRequest(response, next);
   };
 }

@@ -24,8 +24,10 @@ import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { BrokerStatus } from './broker-status.ts';
 import type { Loss, TopicLosses } from './losses.ts';
 import type { PublishedEvent, PublishOptions } from './publish.ts';
+import type { StallLog } from './stalls.ts';
 
 export type * from './publish.ts';
+export type * from './stalls.ts';
 
 export interface Broker {
   readonly capabilities: BrokerCapabilities;
@@ -55,6 +57,7 @@ export interface Broker {
     requeue(positions: readonly string[]): Promise<Requeued>;
   };
   readonly deadLetters: RecordStore<DeadLetter>;
+  readonly stalls: StallLog;
   /** Absent where an engine never deletes unprocessed records. */
   readonly losses?: Losses;
   /** Absent where delays are measured by other clocks than this process's. */
@@ -98,6 +101,9 @@ export interface Delays {
    */
   bringForward(ms: number, moved: () => void): Promise<void>;
 }
+
+/** Why a task is put aside. */
+export type PutAside = Pick<Quarantined, 'reason' | 'detail' | 'at'>;
 
 export interface PublishedTask {
   readonly task: DeliveryTask;
@@ -143,6 +149,8 @@ export type Settlement =
       /** attempt + 1, hop 0, dueAt set. */
       readonly next?: DeliveryTask;
       readonly dead?: DeadLetter;
+      /** The task goes to the quarantine, and is not attempted until an operator puts it back. */
+      readonly aside?: PutAside;
     }
   /** Put back, uncounted: comes up after the tier's delay with hop + 1. Only some have a journal entry. */
   | { readonly kind: 'parked'; readonly tier: Tier; readonly journal?: readonly JournalEntry[] }

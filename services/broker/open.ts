@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import type { Culprits } from '../domain/stalls/stall.ts';
 import type { Clock } from '../process/clock.ts';
 import { systemRandom } from '../process/random.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Activity } from '../watchdog/activity.ts';
 import type { Broker } from './broker.ts';
 import { openKafkaBroker } from './kafka/open-kafka.ts';
 import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';
@@ -10,8 +12,19 @@ import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-comm
 import { topicSpecs } from './kafka/topics/topics.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
+/** What an engine tells the watchdog, and what it must not read again; a tool of an operator has none. */
+interface Watched {
+  readonly activity?: Activity;
+  readonly culprits?: Culprits;
+}
+
 /** Opens the configured engine: the only place that chooses one. */
-export function openBroker(config: Config, clock: Clock, log: Logger): Promise<Broker> {
+export function openBroker(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  watched: Watched = {},
+): Promise<Broker> {
   switch (config.engine) {
     case 'sqlite':
       return openSqliteBroker({
@@ -20,6 +33,7 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
         retryScale: config.sender.retryScale,
         log,
         recentEventsRetentionMs: config.retentionMs,
+        ...watched,
       });
     case 'kafka':
       if (!config.kafka) throw new Error('the kafka engine needs its configuration');
@@ -32,6 +46,7 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
         clock,
         random: systemRandom,
         log,
+        ...watched,
       });
   }
 }

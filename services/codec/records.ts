@@ -48,8 +48,12 @@ export const quarantinedCodec = recordCodec<Quarantined>(
     bytes: asBuffer(record.bytes),
     origin: origin === undefined ? null : originToAvro(origin),
   }),
-  ({ origin, ...record }: InAvro<Quarantined>) =>
-    origin === null ? record : { ...record, origin: originFromAvro(origin) },
+  ({ origin, endpointId, deliveryId, ...record }: InAvro<Quarantined>) => ({
+    ...record,
+    ...(endpointId === null ? {} : { endpointId }),
+    ...(deliveryId === null ? {} : { deliveryId }),
+    ...(origin === null ? {} : { origin: originFromAvro(origin) }),
+  }),
 );
 
 function originToAvro(origin: RecordOrigin): object {
@@ -197,7 +201,7 @@ function parkedToAvro({ at, delivery, reason, until }: Parked): CancelledInAvro 
     at,
     delivery: { ...delivery, attempt: 0 },
     reason: 'endpoint_disabled',
-    parked: { attempt, reason, until },
+    parked: { attempt, reason, until: until ?? 0 },
   };
 }
 
@@ -205,7 +209,13 @@ function cancelledFromAvro({ parked, ...rest }: CancelledInAvro): Cancelled | Pa
   const delivery = head(rest);
   if (!parked) return { kind: 'cancelled', ...rest, delivery };
   const { attempt, reason, until } = parked;
-  return { kind: 'parked', at: rest.at, delivery: { ...delivery, attempt }, reason, until };
+  return {
+    kind: 'parked',
+    at: rest.at,
+    delivery: { ...delivery, attempt },
+    reason,
+    until: until === 0 ? null : until,
+  };
 }
 
 /** Copies into a plain object: Avro's records have a prototype of their own. */

@@ -157,6 +157,12 @@ export const VARIABLES = {
     0,
     'Consecutive failed attempts that auto-disabling also requires; 0 = 100, in the sandbox 20.',
   ),
+  HOOKRAIL_STALL_SECONDS_MAX: variable(
+    as.number(0, 3600),
+    20,
+    'A process whose main thread stands still for this long is ended by its watchdog, which writes down what it was busy ' +
+      'with; 0 = never. A process that is suspended, or has no CPU, does not count.',
+  ),
   HOOKRAIL_LOG_LEVEL: variable(
     as.oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     'info',
@@ -240,6 +246,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       withoutSuccessMs: (values.HOOKRAIL_AUTO_DISABLE_HOURS || (isSandbox ? 24 : 72)) * 3_600_000,
       failedAttempts: values.HOOKRAIL_AUTO_DISABLE_ATTEMPTS || (isSandbox ? 20 : 100),
     },
+    stallMsMax: values.HOOKRAIL_STALL_SECONDS_MAX * 1000,
     logLevel: values.HOOKRAIL_LOG_LEVEL,
     tracing: tracingConfig(environment),
     /** Null without a variable that names one. */

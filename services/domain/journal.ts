@@ -23,6 +23,7 @@ export const PARKED_REASONS = [
   'egress_proxy',
   'origin_connections',
   'network_down',
+  'put_aside',
 ] as const;
 export type ParkedReason = (typeof PARKED_REASONS)[number];
 
@@ -113,8 +114,8 @@ export interface Parked {
   readonly at: number;
   readonly delivery: DeliveryHead;
   readonly reason: ParkedReason;
-  /** When it comes up again, milliseconds since the epoch. */
-  readonly until: number;
+  /** When it comes up again, milliseconds since the epoch; null = when an operator puts it back. */
+  readonly until: number | null;
 }
 
 /** A record of what happened, in the order it became durable per stream partition. The recorder is its only reader. */

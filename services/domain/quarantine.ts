@@ -1,4 +1,7 @@
-/** Why an event cannot be routed. The bytes are kept; after a fix the event can be put back on the stream. */
+/**
+ * Why an event cannot be routed, or (`attempt_stalled`) a task is put aside. The bytes are kept; after a fix the record
+ * can be put back on its stream.
+ */
 export const QUARANTINE_REASONS = [
   'undecodable',
   'unknown_schema',
@@ -9,6 +12,8 @@ export const QUARANTINE_REASONS = [
   'simulated_in_production',
   'render_failed',
   'write_refused',
+  'event_stalled',
+  'attempt_stalled',
 ] as const;
 export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
 
@@ -49,6 +54,9 @@ export interface Quarantined {
   /** If it could be read that far. */
   readonly eventId: string | null;
   readonly merchantId: string | null;
+  /** Of a task that was put aside. */
+  readonly endpointId?: string;
+  readonly deliveryId?: string;
   /** The record's value as it arrived; only its beginning when `origin.isWhole` is false. */
   readonly bytes: Uint8Array;
   /** The Kafka record it came from. Absent on the embedded engine, and on records of earlier versions. */

@@ -22,6 +22,11 @@ export function spawnWorker(url: URL, workerData: unknown): Worker {
   return new Worker(start, { ...optionsOf(workerData), eval: true });
 }
 
+/** Returns the address of a module, given like that of a worker, for a thread that imports it later. */
+export function threadModule(url: URL): string {
+  return import.meta.url.endsWith('.js') ? url.href.replace(/\.ts$/, '.js') : url.href;
+}
+
 /** Starts a worker thread from a built module, which needs no loader. */
 export function spawnBuiltWorker(url: URL, workerData: unknown): Worker {
   return new Worker(url, optionsOf(workerData));

@@ -1,10 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Broker } from '../broker/broker.ts';
+import type { Broker, JournalBatch } from '../broker/broker.ts';
 import { type JournalEntry, PositionLost } from '../domain/journal.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 
 /** Entries applied in one store transaction. */
 const BATCH_MAX = 2000;
@@ -16,6 +17,8 @@ export interface RecorderDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
+  /** Tells the watchdog what this process is busy with; absent: there is none. */
+  readonly activity?: Activity;
 }
 
 export interface Recorder {
@@ -28,7 +31,7 @@ export interface Recorder {
  * position (PositionLost).
  */
 export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
-  const { broker, store, log, clock } = deps;
+  const { broker, store, log, clock, activity = NOT_WATCHED } = deps;
   const recorded = new Counter({
     name: 'hookrail_journal_entries_recorded_total',
     help: 'Journal entries applied to the delivery log.',
@@ -50,7 +53,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
     async (batch) => {
       const startedAt = clock.now();
       try {
-        await store.log.applyJournal(batch, batch.entries);
+        await activity.within(journalLabel(batch), () => store.log.applyJournal(batch, batch.entries));
       } catch (error) {
         if (error instanceof PositionLost) throw error;
         const reason = messageOf(error);
@@ -63,8 +66,10 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       isFailing = false;
       recorded.inc(batch.entries.length);
       seconds.observe((clock.now() - startedAt) / 1000);
-      const newest = batch.entries.at(-1);
-      if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);
+      activity.within(journalLabel(batch), () => {
+        const newest = batch.entries.at(-1);
+        if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);
+      });
     },
     (partition) => store.log.positionOf(partition),
     { batchMax: BATCH_MAX },
@@ -74,6 +79,10 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
       await consumer.stop(deadlineMs);
     },
   };
+}
+
+function journalLabel({ partition, first, last }: JournalBatch): string {
+  return `journal partition=${partition} first=${first} last=${last}`;
 }
 
 /** Returns when the entry's action ended, milliseconds since the epoch. */

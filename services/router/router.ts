@@ -1,10 +1,12 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
-import type { Broker, RouterResult } from '../broker/broker.ts';
+import type { Broker, ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
+import { type Culprits, eventLabel } from '../domain/stalls/stall.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { fanOut } from './fan-out.ts';
 import { traceRoute } from './route-span.ts';
 import { UnfamiliarValues } from './unfamiliar-values.ts';
@@ -22,15 +24,27 @@ export interface RouterDeps {
   readonly registry: Registry;
   /** Null or absent: no spans. */
   readonly tracer?: Tracer | null;
+  readonly culprits?: Culprits;
+  readonly activity?: Activity;
 }
 
 export interface Router {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** Returns an event that the router puts into quarantine: routing it stopped processes. */
+function stalled(received: ReceivedEvent, blame: string): ReceivedEvent {
+  const { bytes, acceptedAt, decoded, origin } = received;
+  const { eventId, merchantId } = decoded.ok ? decoded.event : decoded;
+  const reason = 'event_stalled' as const;
+  const ids = { ...(eventId && { eventId }), ...(merchantId && { merchantId }) };
+  const refused = { bytes, acceptedAt, decoded: { ok: false as const, reason, detail: blame, ...ids } };
+  return origin === undefined ? refused : { ...refused, origin };
+}
+
 /** Runs the router: fans out each event; the engine makes the result durable, then acknowledges the event. */
 export async function startRouter(deps: RouterDeps): Promise<Router> {
-  const { broker, directory, acceptsSimulated, clock, log, tracer } = deps;
+  const { broker, directory, acceptsSimulated, clock, log, tracer, activity = NOT_WATCHED } = deps;
   const events = new Counter({
     name: 'hookrail_events_total',
     help: 'Events by result: routed, quarantined, or repeated (dropped because their id came before).',
@@ -51,16 +65,25 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
       log.warn({ reason, detail, eventId, merchantId }, 'event quarantined');
     }
   };
+  const route = (received: ReceivedEvent): RouterResult => {
+    const startedAt = clock.wall();
+    const routing = fanOut(blamed(received, startedAt), { directory, acceptsSimulated, now: startedAt });
+    const result =
+      !tracer || routing.kind === 'repeated'
+        ? routing
+        : traceRoute(tracer, received, routing, { startedAt, endedAt: clock.wall() });
+    if (result.kind === 'routed' && received.decoded.ok) unfamiliar.note(received.decoded.event, result);
+    return result;
+  };
+  const blamed = (received: ReceivedEvent, now: number) => {
+    if (received.isRepeat) return received;
+    const blame = received.decoded.ok && deps.culprits?.ofEvent(received.decoded.event.eventId, now);
+    return blame ? stalled(received, blame) : received;
+  };
   const consumer = await broker.events.consume(
     (received) => {
-      const startedAt = clock.wall();
-      const routing = fanOut(received, { directory, acceptsSimulated, now: startedAt });
-      const result =
-        !tracer || routing.kind === 'repeated'
-          ? routing
-          : traceRoute(tracer, received, routing, { startedAt, endedAt: clock.wall() });
-      if (result.kind === 'routed' && received.decoded.ok) unfamiliar.note(received.decoded.event, result);
-      return result;
+      const { decoded } = received;
+      return decoded.ok ? activity.within(eventLabel(decoded.event), () => route(received)) : route(received);
     },
     { inFlightMax: IN_FLIGHT_MAX, isPure: !tracer, used: count },
   );

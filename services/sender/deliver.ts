@@ -1,4 +1,4 @@
-import type { Settlement } from '../broker/broker.ts';
+import type { PutAside, Settlement } from '../broker/broker.ts';
 import type { FailureCode } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
@@ -6,8 +6,10 @@ import type { Attempted, DeadLetter, DeliveryHead, ParkedReason } from '../domai
 import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
+import { attemptLabel, type Culprits, keepLabel } from '../domain/stalls/stall.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
+import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import type { Pace, Posted, Transport } from './http/transport.ts';
 import type { NetworkWatch } from './network-watch.ts';
 import type { OwnFaults } from './own-faults.ts';
@@ -29,6 +31,10 @@ export interface DeliverDeps {
   readonly clock: Clock;
   /** Divides the retry delays; 1 in production. */
   readonly retryScale: number;
+  /** Knows what stops processes; absent: nothing is known to. */
+  readonly culprits?: Culprits | undefined;
+  /** Tells the watchdog what this process is busy with; absent: there is none. */
+  readonly activity?: Activity | undefined;
 }
 
 /** The result of a task: what must become durable, and what the lanes, metrics and log need. */
@@ -50,10 +56,32 @@ export type Delivery =
       readonly why: ParkedReason;
       readonly tier: Tier;
     }
+  | { readonly kind: 'aside'; readonly settlement: Settlement; readonly aside: PutAside }
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
 /** Delivers one task: look up → open → build → send → classify → decide → settle. Never rejects. */
 export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace): Promise<Delivery> {
+  const { activity = NOT_WATCHED } = deps;
+  const label = attemptLabel(task);
+  const begun = activity.within(label, () => begin(task, deps, label, pace));
+  if ('kind' in begun) return begun;
+  const posted = await begun.posting;
+  keepLabel(task, label);
+  return activity.within(label, () => end(task, deps, begun, posted));
+}
+
+/** An attempt that is in flight. */
+interface Begun {
+  readonly endpoint: Endpoint;
+  readonly opened: OpenedEndpoint;
+  readonly startedAt: number;
+  readonly sentAt: number;
+  readonly signature: string;
+  readonly posting: Promise<Posted>;
+}
+
+/** Starts the attempt, or returns why none is made. */
+function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace): Begun | Delivery {
   const { clock, directory, transport } = deps;
 
   // The endpoint as it is now: it may have been disabled, deleted, moved or rotated while the task waited.
@@ -63,13 +91,23 @@ export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace
   if (directory.merchant(task.merchantId)?.state === 'paused')
     return parked(task, heldTier(task), 'merchant_paused', deps);
 
+  const blame = deps.culprits?.ofTask(task, clock.wall());
+  if (blame) return aside(task, blame, clock.wall());
+
   const opened = deps.open(endpoint);
   if (!opened) return parked(task, heldTier(task), 'secret_not_openable', deps);
 
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
-  const { request, signature } = buildRequest(task, opened, clock.system(sentAt));
-  const posted = await transport.post(request, pace);
+  const { request, signature } = buildRequest(task, opened, clock.system(sentAt), label);
+  const posting = transport.post(request, pace);
+  return { endpoint, opened, startedAt, sentAt, signature, posting };
+}
+
+/** Decides what follows an attempt. */
+function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted): Delivery {
+  const { clock } = deps;
+  const { endpoint, opened, startedAt, sentAt, signature } = begun;
   const { exchange, endedAt } = posted;
 
   if (exchange.kind === 'interrupted') return { kind: 'interrupted', settlement: { kind: 'released' } };
@@ -156,6 +194,18 @@ function parked(
 ): Delivery {
   const settlement = parkTask(task, tier, why, { now: clock.wall(), retryScale });
   return { kind: 'parked', settlement, why, tier };
+}
+
+/** The journal tells the merchant that the delivery waits; the quarantine keeps the task for operators. */
+function aside(task: DeliveryTask, blame: string, at: number): Delivery {
+  const entry = { kind: 'parked', at, delivery: headOf(task), reason: 'put_aside', until: null } as const;
+  const detail = `attempt ${task.attempt} of delivery ${task.deliveryId} is not made: ${blame}`;
+  const record = { reason: 'attempt_stalled', detail, at } as const;
+  return {
+    kind: 'aside',
+    settlement: { kind: 'settled', journal: [entry], aside: record },
+    aside: record,
+  };
 }
 
 /**

@@ -29,15 +29,17 @@ export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint
   };
 }
 
-/** Returns the request of one attempt, and its signature for the journal. `startedAt`: milliseconds. */
+/** Returns the request of one attempt, and its signature for the journal. `startedAt`: milliseconds. `label`: for
+ * the watchdog. */
 export function buildRequest(
   task: DeliveryTask,
   opened: OpenedEndpoint,
   startedAt: number,
+  label?: string,
 ): { readonly request: WebhookRequest; readonly signature: string } {
   const signature = signWith(opened.key, task.eventId, webhookTimestamp(startedAt), task.body);
   const headers = webhookHeaders({ delivery: task, startedAt, signature }, opened.authorization);
   const { origin, path, mask } = opened;
-  const request = { merchantId: task.merchantId, origin, path, headers, body: task.body, mask };
+  const request = { merchantId: task.merchantId, origin, path, headers, body: task.body, mask, label };
   return { request, signature };
 }

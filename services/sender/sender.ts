@@ -6,17 +6,20 @@ import type { Directory } from '../domain/directory.ts';
 import type { ParkedReason } from '../domain/journal.ts';
 import { parkTask } from '../domain/parking.ts';
 import type { Tier } from '../domain/retry.ts';
+import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
 import { Lateness } from '../process/lateness.ts';
 import { type Logger, withoutRedaction } from '../telemetry/logger.ts';
+import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
 import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
 import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
-import { LANE_OPTIONS, type LaneOptions } from './lanes/lane-options.ts';
+import { IN_FLIGHT_SHARE, laneOptions, share } from './lane-budgets.ts';
+import type { LaneOptions } from './lanes/lane-options.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { ParkingLog } from './lanes/parking-log.ts';
 import type { AttemptResult } from './lanes/queued-task.ts';
@@ -46,6 +49,8 @@ export interface SenderDeps {
   readonly registry: Registry;
   /** Null or absent: no spans. */
   readonly tracer?: Tracer | null;
+  readonly culprits?: Culprits;
+  readonly activity?: Activity;
 }
 
 export interface Sender {
@@ -57,9 +62,6 @@ export interface Sender {
   inFlight(): { readonly fast: number; readonly slow: number; readonly waiting: number };
 }
 
-/** Tests and replays have budgets of their own, as shares of the live one, so that neither delays it. */
-const SHARE: Readonly<Record<TaskClass, number>> = { live: 1, test: 1 / 16, replay: 1 / 8 };
-const IN_FLIGHT_MIN = 16;
 /** Above this share of the last second, this process is too late to judge receivers. */
 const LATE_SHARE = 0.2;
 /** The interval of readiness checks while the sender is not ready. */
@@ -78,6 +80,7 @@ export async function startSender(deps: SenderDeps): Promise<Sender> {
 class RunningSender implements Sender, PendingTaskOwner {
   readonly #deps: SenderDeps;
   readonly #deliverDeps: DeliverDeps;
+  readonly #activity: Activity;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
   readonly #attempts: Logger;
@@ -90,6 +93,7 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
+    this.#activity = deps.activity ?? NOT_WATCHED;
     this.#lateness = new Lateness(deps.clock, () => this.#hasWork());
     this.#attempts = withoutRedaction(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
@@ -102,13 +106,19 @@ class RunningSender implements Sender, PendingTaskOwner {
       ownFaults: new OwnFaults(deps.clock, deps.log),
       clock: deps.clock,
       retryScale: deps.retryScale,
+      culprits: deps.culprits,
+      activity: deps.activity,
     };
     const lanes = (taskClass: TaskClass) => {
       const source = deps.broker.tasks[taskClass];
       const wake = source.wake?.bind(source) ?? null;
       const lateMs = () => this.#lateness.lateMs;
       const isLate = () => this.#lateness.share > LATE_SHARE;
-      return new Lanes(deps.clock, { ...laneOptions(deps, SHARE[taskClass]), isLate, lateMs }, wake);
+      return new Lanes(
+        deps.clock,
+        { ...laneOptions(deps, IN_FLIGHT_SHARE[taskClass]), isLate, lateMs },
+        wake,
+      );
     };
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(
@@ -120,7 +130,7 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   async start(): Promise<void> {
     for (const taskClass of ['test', 'live', 'replay'] as const satisfies readonly TaskClass[]) {
-      const inFlightMax = share(this.#deps.options.inFlightMax, SHARE[taskClass]);
+      const inFlightMax = share(this.#deps.options.inFlightMax, IN_FLIGHT_SHARE[taskClass]);
       const source = this.#deps.broker.tasks[taskClass];
       const lanes = this.#lanes[taskClass];
       lanes.onFewerWaiting = () => this.#adjustIntakes();
@@ -177,7 +187,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && ownership() === 'owned';
     const delivery = mayGo ? deliver(task, this.#deliverDeps, pending) : this.#deliverLater(pending);
     delivery.then(
-      (made) => this.#settle(pending, made),
+      (made) => this.#activity.within(attemptLabel(task), () => this.#settle(pending, made)),
       (error: unknown) => {
         pending.lanes.settle(pending, 'uncounted', null);
         this.#adjustIntakes();
@@ -240,8 +250,14 @@ class RunningSender implements Sender, PendingTaskOwner {
     }
     this.#adjustIntakes();
     if (delivery.kind === 'parked') this.#parked(task, delivery.tier, delivery.why);
+    if (delivery.kind === 'aside') this.#putAside(task, delivery.aside.detail);
     this.#metrics.settled(task, delivery);
     pending.settle(settlement);
+  }
+
+  #putAside({ deliveryId, endpointId, merchantId }: DeliveryTask, detail: string): void {
+    const ids = { delivery: deliveryId, endpoint: endpointId, merchant: merchantId };
+    this.#deps.log.error({ event: 'task_put_aside', ...ids, detail }, 'a task was put into quarantine');
   }
 
   #release(taskClass: TaskClass): void {
@@ -269,26 +285,3 @@ function resultOf(exchange: Exchange): AttemptResult {
 const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
 
 const RELEASED: Settlement = { kind: 'released' };
-
-function share(total: number, part: number): number {
-  return Math.max(Math.min(IN_FLIGHT_MIN, total), Math.floor(total * part));
-}
-
-/**
- * Derives the slots from the tasks that may be in flight: a quarter each may be fast, slow and waiting, and an eighth
- * may turn slow beyond that. The rest is for tasks whose settlement is not durable yet: without it, endpoints that do
- * not answer would stop the intake.
- */
-function laneOptions({ options, retryScale, transport }: SenderDeps, part: number): LaneOptions {
-  const total = share(options.inFlightMax, part);
-  return {
-    ...LANE_OPTIONS,
-    fastSlots: Math.max(1, Math.floor(total / 4)),
-    slowSlots: Math.max(1, Math.floor(total / 4)),
-    slowSlotsMost: Math.max(1, Math.floor((total * 3) / 8)),
-    waitingMax: Math.max(1, Math.floor(total / 4)),
-    retryScale,
-    opened: () => transport.connectionsOpened,
-    ...options.lanes,
-  };
-}

@@ -717,7 +717,9 @@ export interface components {
              * @description Why this delivery waits although it is due, else null. No attempt is counted; the delivery comes up again
              *     automatically, at `next_attempt_at` or within seconds of it. `endpoint_full`: the endpoint does not
              *     respond, or receives more than it can take; waiting deliveries are sent as soon as it responds.
-             *     `merchant_paused`: see `held`. The others are faults of hookrail.
+             *     `merchant_paused`: see `held`. `put_aside`: hookrail's operators hold this delivery, because its attempts
+             *     stopped hookrail; it has no `next_attempt_at`, and continues when they release it. The others are faults of
+             *     hookrail.
              */
             parked_reason: string | null;
             attempts_made: number;

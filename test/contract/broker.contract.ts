@@ -9,6 +9,7 @@ import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
 import { delayGuarantees, parkingGuarantees } from './broker.parking.ts';
 import { routingGuarantees } from './broker.routing.ts';
+import { stallGuarantees } from './broker.stalls.ts';
 import { recordGuarantees } from './broker.tables.ts';
 import { taskGuarantees } from './broker.tasks.ts';
 import { Bench, type Installation } from './broker-bench.ts';
@@ -30,6 +31,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     describe('with a clock that is moved on', () => delayGuarantees(give));
     describe('with the journal', () => journalGuarantees(give));
     describe('with the directory, the quarantine and dead letters', () => recordGuarantees(give));
+    describe('with stalls', () => stallGuarantees(give));
     describe('under load', () => loadGuarantees(give));
   });
 }

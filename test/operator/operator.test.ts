@@ -204,7 +204,7 @@ test('the topics command prints a shell script for a cluster’s administrator, 
   const lines = out.join('\n').split('\n');
   for (const line of lines)
     expect(line).toMatch(/^(#.*|kafka-(topics|acls)\.sh --bootstrap-server kafka:9092 .*|)$/);
-  expect(lines.filter((line) => line.startsWith('kafka-topics.sh'))).toHaveLength(14);
+  expect(lines.filter((line) => line.startsWith('kafka-topics.sh'))).toHaveLength(15);
   const sender = lines.filter((line) => line.includes('User:hookrail-sender ')).join('\n');
   expect(sender).toContain('--topic wh.retry.46658s');
   expect(sender).not.toContain('--operation Write --topic wh.directory');

@@ -61,12 +61,12 @@ const PARTS: readonly Part[] = [
     instead: 'It words what people are told, and knows nothing of ours: pass in the names and values.',
   },
   {
-    // How a process runs: clock, lifecycle, settings, keys, egress rules, logs and traces.
+    // How a process runs: clock, lifecycle, settings, keys, egress rules, logs, traces and the watchdog.
     name: 'foundation',
-    files: /^services\/(process|config|keys|egress|telemetry)\//,
+    files: /^services\/(process|config|keys|egress|telemetry|watchdog)\//,
     parts: ['messages'],
     instead:
-      'Process, config, keys, egress and telemetry know nothing of webhooks: pass the value in, or move the code to the ' +
+      'Process, config, keys, egress, telemetry and watchdog know nothing of webhooks: pass the value in, or move the code to the ' +
       'station that needs it.',
   },
   {
@@ -84,7 +84,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|broker-status|losses|publish)\.ts$/,
+    files: /^services\/broker\/(broker|broker-status|losses|publish|stalls)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
@@ -165,7 +165,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'the wiring',
-    files: /^services\/(main|api-jobs)\.ts$/,
+    files: /^services\/(main|api-jobs|recording|watch)\.ts$/,
     parts: [
       'the wiring',
       ...STATION_MAY,

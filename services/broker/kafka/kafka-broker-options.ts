@@ -1,7 +1,10 @@
 import type { Kafka } from 'kafkajs';
+import type { Culprits } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Activity } from '../../watchdog/activity.ts';
+import type { KafkaAccess } from './client/access.ts';
 import type { KafkaRecords } from './registry/records.ts';
 import type { Right } from './rights/missing-rights.ts';
 import type { RepeatWindow } from './seen/windows.ts';
@@ -9,6 +12,8 @@ import type { TopicNames } from './topics/topic-spec.ts';
 
 export interface KafkaBrokerOptions {
   readonly kafka: Kafka;
+  /** The same, for the thread of the watchdog. */
+  readonly access: KafkaAccess;
   readonly records: KafkaRecords;
   readonly topics: TopicNames;
   /** Partition counts of every topic. */
@@ -27,4 +32,8 @@ export interface KafkaBrokerOptions {
   /** The limits for recognising a repeated event. */
   readonly repeats: RepeatWindow;
   readonly log: Logger;
+  /** Tells the watchdog what this process is busy with; absent: there is none. */
+  readonly activity?: Activity | undefined;
+  /** Knows what stops processes; absent: nothing is known to. */
+  readonly culprits?: Culprits | undefined;
 }

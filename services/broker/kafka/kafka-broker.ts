@@ -38,6 +38,7 @@ import { QuarantineStore } from './quarantine/quarantine-store.ts';
 import { deadLetterStore } from './quarantine/topic-record-store.ts';
 import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
+import { StallTopic } from './stalls/stall-topic.ts';
 import { EventStream } from './streams/event-stream.ts';
 import { KafkaJournal } from './streams/journal-source.ts';
 import { Publisher } from './streams/publisher.ts';
@@ -83,6 +84,7 @@ class KafkaEngine implements KafkaBroker {
   readonly journal: KafkaJournal;
   readonly quarantine: QuarantineStore;
   readonly deadLetters: Broker['deadLetters'];
+  readonly stalls: StallTopic;
   readonly losses: KafkaLosses;
   /** Never resolves: outages pass, and this engine waits for their end. */
   readonly failed = new Promise<Error>(() => {});
@@ -140,12 +142,13 @@ class KafkaEngine implements KafkaBroker {
     const stored = { ...deps, reader: this.#reader };
     this.quarantine = new QuarantineStore({ ...stored, topic: topics.quarantine, outgoing: this.#outgoing });
     this.deadLetters = deadLetterStore({ ...stored, topic: topics.dead });
+    this.stalls = new StallTopic({ ...stored, topic: topics.stalls });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
     const poison = (record: ReadRecord, detail: string, done: () => void) =>
       this.#poison(record, undecodable(detail), done);
     const windows = windowsOf(options.repeats, options);
-    const events = { records, clock, topic: topics.events, open, seen: windows.events, closing };
+    const events = { ...options, topic: topics.events, open, seen: windows.events, closing };
     const eventStream = new EventStream(events);
     const mayBegin = () => this.#producer.isPrompt;
     const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);

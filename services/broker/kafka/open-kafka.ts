@@ -1,8 +1,10 @@
 import type { KafkaConfig } from '../../config/kafka-config.ts';
 import { readRegistryCa, readTlsFiles } from '../../config/kafka-config.ts';
+import type { Culprits } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Activity } from '../../watchdog/activity.ts';
 import { explainKafkaError, kafkaClient } from './client/client.ts';
 import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
 import { KafkaRecords } from './registry/records.ts';
@@ -23,11 +25,13 @@ export interface OpenKafkaOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly activity?: Activity;
+  readonly culprits?: Culprits;
 }
 
 /** Connects to brokers and registry, and prepares the topics. Rejects with one line for an operator. */
 export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaBroker> {
-  const { kafka: config, clock, log, random } = options;
+  const { kafka: config, clock, log, random, activity, culprits } = options;
   const { brokers, sasl, registry, topicPrefix, eventsTopic } = config;
   const tls = readTlsFiles(config.tls);
   const registryCa = readRegistryCa(registry);
@@ -50,6 +54,9 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
     );
     return await startKafkaBroker({
       kafka,
+      access,
+      activity,
+      culprits,
       records,
       topics: topicNames(topicPrefix, eventsTopic),
       partitions,

@@ -1,6 +1,8 @@
 import type { DomainEvent } from '../../domain/event.ts';
 import type { QuarantineReason, Refusal } from '../../domain/quarantine.ts';
+import { eventLabel } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
+import type { Activity } from '../../watchdog/activity.ts';
 import type { PublishedEvent, PublishOptions, ReceivedEvent, RouterResult } from '../broker.ts';
 import type { WorkSource } from '../work-source.ts';
 import type { CommitHalf } from './commit-half.ts';
@@ -16,6 +18,7 @@ const EVENTS_PER_CALL_MAX = 500;
 interface Deps {
   readonly queue: CommitQueue;
   readonly clock: Clock;
+  readonly activity: Activity;
   readonly source: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
   readonly stream: Pick<LogStream<DomainEvent>, 'pending'>;
   /** Called with the number of events that were quarantined. */
@@ -98,7 +101,7 @@ export class EventPublisher {
     events: readonly DomainEvent[],
     results: readonly RouterResult[],
   ): Promise<PublishedEvent[]> {
-    const { clock, quarantined, queue, source } = this.#deps;
+    const { activity, clock, quarantined, queue, source } = this.#deps;
     const published = events.map((): PublishedEvent => 'accepted');
     /** The events of the last commit that was tried, and its number of events before them. */
     let tried: number[] = [];
@@ -112,7 +115,10 @@ export class EventPublisher {
       tried = [...events.keys()].filter((index) => published[index] === 'accepted');
       for (const index of tried) {
         half.routed(events[index] as DomainEvent);
-        settleEvent(results[index] as RouterResult, half, clock.now());
+        const result = results[index] as RouterResult;
+        activity.within(eventLabel(events[index] as DomainEvent), () =>
+          settleEvent(result, half, clock.now()),
+        );
       }
     });
     for (const index of tried) {

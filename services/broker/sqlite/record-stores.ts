@@ -1,13 +1,13 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
-import type { DomainEvent } from '../../domain/event.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
+import type { Clock } from '../../process/clock.ts';
 import type { Broker, ListOptions, RecordStore, Requeued } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, type RecordStoreTable, type StoredRecord } from './file/wire.ts';
-import { eventOf } from './settle.ts';
+import { eventOf, taskOf } from './settle.ts';
 
 const LIST_MAX = 1_000;
 /** Records put back in one commit. */
@@ -34,6 +34,7 @@ export function quarantineStore(
   thread: EngineThread,
   queue: CommitQueue,
   decoderOf: DecoderOf<Quarantined>,
+  clock: Pick<Clock, 'now'>,
 ): Broker['quarantine'] {
   const read = async (ids: readonly number[]) => {
     const reply = await thread.read({ kind: 'readQuarantined', ids });
@@ -54,7 +55,8 @@ export function quarantineStore(
       const refused: Requeued['refused'][number][] = [];
       let requeued = 0;
       for (let from = 0; from < ids.length; from += REQUEUE_AT_ONCE) {
-        const done = await requeue(await read(ids.slice(from, from + REQUEUE_AT_ONCE)), queue, decoderOf);
+        const stored = await read(ids.slice(from, from + REQUEUE_AT_ONCE));
+        const done = await requeue(stored, { queue, decoderOf, clock });
         requeued += done.requeued;
         refused.push(...done.refused);
       }
@@ -65,25 +67,42 @@ export function quarantineStore(
 
 async function requeue(
   records: readonly StoredRecord[],
-  queue: CommitQueue,
-  decoderOf: DecoderOf<Quarantined>,
+  {
+    queue,
+    decoderOf,
+    clock,
+  }: {
+    readonly queue: CommitQueue;
+    readonly decoderOf: DecoderOf<Quarantined>;
+    readonly clock: Pick<Clock, 'now'>;
+  },
 ): Promise<Requeued> {
-  const found: { readonly id: number; readonly event: DomainEvent }[] = [];
+  const found: { readonly id: number; readonly putBack: (half: CommitHalf) => void }[] = [];
   const refused: { readonly position: string; readonly detail: string }[] = [];
   for (const stored of records) {
-    const event = eventOf(decoded(stored, decoderOf));
-    if (event) found.push({ id: Number(stored.key), event });
-    else refused.push({ position: stored.key, detail: 'its bytes are not an event of this version' });
+    const putBack = putBackOf(decoded(stored, decoderOf), clock);
+    if (putBack) found.push({ id: Number(stored.key), putBack });
+    else refused.push({ position: stored.key, detail: 'its bytes are not a record of this version' });
   }
   if (found.length === 0) return { requeued: 0, refused };
   // Removed from the store and back on the stream in one commit. The id is already known, so it is not checked again.
   await queue.publish((half) => {
-    for (const { id, event } of found) {
-      half.append(EVENTS, event);
+    for (const { id, putBack } of found) {
+      putBack(half);
       half.quarantineDone(id);
     }
   });
   return { requeued: found.length, refused };
+}
+
+/** Returns how a record goes back to its stream, or undefined when it cannot. */
+function putBackOf(record: Quarantined, clock: Pick<Clock, 'now'>): ((half: CommitHalf) => void) | undefined {
+  if (record.reason === 'attempt_stalled') {
+    const task = taskOf(record);
+    return task && ((half) => half.appendTask({ ...task, hop: task.hop + 1 }, clock.now()));
+  }
+  const event = eventOf(record);
+  return event && ((half) => half.append(EVENTS, event));
 }
 
 function idsOf(positions: readonly string[]): number[] {

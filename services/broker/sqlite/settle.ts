@@ -1,8 +1,8 @@
-import { eventCodec } from '../../codec/records.ts';
+import { eventCodec, taskCodec } from '../../codec/records.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import { type Quarantined, type Refusal, refusalText } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
-import type { ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
+import type { PutAside, ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
 import { JOURNAL } from './file/wire.ts';
 
@@ -33,6 +33,7 @@ export function settleTask(
       for (const entry of settlement.journal) half.append(JOURNAL, entry);
       if (settlement.dead) half.deadLetter(settlement.dead);
       if (settlement.next) half.delay(settlement.next);
+      if (settlement.aside) half.quarantine(asideRecord(task, settlement.aside));
       return true;
     case 'parked': {
       for (const entry of settlement.journal ?? []) half.append(JOURNAL, entry);
@@ -67,6 +68,26 @@ export class StoredEvent implements ReceivedEvent {
  */
 function eventBytes(event: DomainEvent): Buffer {
   return Buffer.from(JSON.stringify(event));
+}
+
+/** Returns the record under which a task is put aside: JSON like an event's, its body in base64. */
+function asideRecord(task: DeliveryTask, aside: PutAside): Quarantined {
+  const { eventId, merchantId, endpointId, deliveryId } = task;
+  const body = Buffer.from(task.body).toString('base64');
+  const bytes = Buffer.from(JSON.stringify({ ...task, body }));
+  return { ...aside, eventId, merchantId, endpointId, deliveryId, bytes };
+}
+
+/** Returns the task of a record that was put aside, or undefined when it does not fit this version. */
+export function taskOf(record: Quarantined): DeliveryTask | undefined {
+  try {
+    const task = JSON.parse(Buffer.from(record.bytes).toString('utf8'));
+    const whole: DeliveryTask = { ...task, body: Buffer.from(task.body, 'base64') };
+    taskCodec.toBuffer(whole);
+    return whole;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the event of a quarantined record, or undefined when this engine could not have put it on EVENTS. */

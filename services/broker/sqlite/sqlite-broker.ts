@@ -9,9 +9,11 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { QuarantineReason } from '../../domain/quarantine.ts';
+import { attemptLabel, eventLabel } from '../../domain/stalls/stall.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { type Activity, NOT_WATCHED } from '../../watchdog/activity.ts';
 import type {
   Broker,
   BrokerCapabilities,
@@ -35,6 +37,7 @@ import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { StoredEvent, settleEvent, settleTask } from './settle.ts';
+import { StallFile } from './stalls/stall-file.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
 import type { FileItem } from './work.ts';
@@ -56,6 +59,8 @@ export interface SqliteBrokerOptions {
   readonly retryScale: number;
   readonly log?: Logger;
   readonly recentEventsRetentionMs?: number;
+  /** Tells a watchdog what the main thread is busy with. */
+  readonly activity?: Activity;
 }
 
 /** The broker, with a way to end a process at once. */
@@ -84,6 +89,7 @@ class SqliteEngine implements SqliteBroker {
   readonly journal: SqliteJournal;
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
+  readonly stalls: StallFile;
   readonly delays: Delays;
   readonly failed: Promise<Error>;
   readonly #options: SqliteBrokerOptions;
@@ -124,7 +130,7 @@ class SqliteEngine implements SqliteBroker {
     });
     this.events = this.#eventSource();
     this.#publisher = new EventPublisher({
-      ...{ queue: this.#queue, clock, source: this.events },
+      ...{ queue: this.#queue, clock, source: this.events, activity: options.activity ?? NOT_WATCHED },
       stream: this.#streams.log<DomainEvent>(EVENTS),
       quarantined: (reason, count) => this.#countQuarantined(reason, count),
     });
@@ -140,8 +146,9 @@ class SqliteEngine implements SqliteBroker {
       clock,
       logger: log,
     });
-    this.quarantine = quarantineStore(thread, this.#queue, this.#streams.decoderOf);
+    this.quarantine = quarantineStore(thread, this.#queue, this.#streams.decoderOf, clock);
     this.deadLetters = deadLetterStore(thread, this.#queue, this.#streams.decoderOf);
+    this.stalls = new StallFile(options.file, clock);
     this.delays = {
       nextDue: () => this.#streams.nextDue(),
       isQuiet: () => !this.#queue.busy && this.#streams.isQuiet(),
@@ -238,14 +245,15 @@ class SqliteEngine implements SqliteBroker {
   }
 
   #eventSource(): SqliteEngine['events'] {
-    const { clock, log } = this.#options;
+    const { clock, log, activity = NOT_WATCHED } = this.#options;
     const live = this.#streams.log<DeliveryTask>(streamOf('live'));
     return new WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>({
       name: 'events',
       feeds: [this.#streams.log<DomainEvent>(EVENTS)],
       input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
       settle: (result, item) => {
-        settleEvent(result, this.#queue.settlements, clock.now());
+        const { settlements } = this.#queue;
+        activity.within(eventLabel(item.record), () => settleEvent(result, settlements, clock.now()));
         if (result.kind === 'quarantined') this.#countQuarantined(result.record.reason, 1);
         return this.#settled(item);
       },
@@ -256,13 +264,18 @@ class SqliteEngine implements SqliteBroker {
   }
 
   #taskSource(name: TaskClass): FileTaskSource {
-    const { clock, log, retryScale } = this.#options;
+    const { clock, log, retryScale, activity = NOT_WATCHED } = this.#options;
     const stream = streamOf(name);
     return new FileTaskSource(this.#streams.log<DeliveryTask>(stream), this.#streams.delayed(stream), {
       name,
-      settle: (out, item) =>
-        settleTask(out, item.record, this.#queue.settlements, { now: clock.now(), retryScale }) &&
-        this.#settled(item),
+      settle: (out, item) => {
+        const options = { now: clock.now(), retryScale };
+        const { record } = item;
+        const settle = () => settleTask(out, record, this.#queue.settlements, options);
+        if (!activity.within(attemptLabel(record), settle)) return false;
+        if (out.kind === 'settled' && out.aside) this.#countQuarantined(out.aside.reason, 1);
+        return this.#settled(item);
+      },
       progressed: () => this.events.pump(),
       clock,
       log,

@@ -1,8 +1,9 @@
 import type { Broker } from '../../broker/broker.ts';
 import type { Config } from '../../config/config.ts';
 import { KeyRing } from '../../keys/keyring.ts';
-import { systemClock } from '../../process/clock.ts';
+import { type Clock, systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
+import type { Store } from '../../store/store.ts';
 import { type Arguments, OperatorError } from '../commands/arguments.ts';
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
@@ -19,13 +20,22 @@ import type { RecordStoreSummary } from './status-command.ts';
 const SERVICE_TIMEOUT_MS = 10_000;
 /** Record stores may be long, and records put back are made durable first. */
 const LONG_TIMEOUT_MS = 600_000;
+/** Commands that change what is in force. */
+const CHANGES: readonly string[] = ['merchants-pause', 'merchants-resume', 'merchants-set'];
+/** The longest wait until the api of another process has published a change, and how often the outbox is looked at. */
+const PUBLISHED_MS_MAX = 3000;
+const PUBLISHED_LOOK_MS = 50;
 const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
 
-/** Asks the running service, or opens the store when no service runs on this data directory. */
+/**
+ * Asks the running service, or opens the store when no service runs on this data directory. `note`: says what the result
+ * does not.
+ */
 export async function ask(
   command: OperatorCommand | BrokerCommand,
   given: Arguments,
   config: Config,
+  note: (line: string) => void = () => {},
 ): Promise<unknown> {
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     config,
@@ -47,7 +57,7 @@ export async function ask(
     return throwInUse(error, config);
   });
   try {
-    return await runOperatorCommand(
+    const result = await runOperatorCommand(
       {
         store,
         clock,
@@ -59,8 +69,28 @@ export async function ask(
       command,
       given,
     );
+    if (CHANGES.includes(command) && config.engine !== 'sqlite') await noteUnpublished(store, clock, note);
+    return result;
   } finally {
     await store.close();
+  }
+}
+
+/** Says so when a change has not reached the senders: only a process with the role api publishes it. */
+async function noteUnpublished(
+  store: Pick<Store, 'outbox'>,
+  clock: Clock,
+  note: (line: string) => void,
+): Promise<void> {
+  const until = clock.now() + PUBLISHED_MS_MAX;
+  while ((await store.outbox.pending(1)).length > 0) {
+    if (clock.now() >= until) {
+      note(
+        'the change is stored, but not in force yet: routers and senders learn of it when a process with the role api runs',
+      );
+      return;
+    }
+    await clock.sleep(PUBLISHED_LOOK_MS);
   }
 }
 

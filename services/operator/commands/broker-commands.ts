@@ -15,7 +15,7 @@ export function isBrokerCommand(name: string): name is BrokerCommand {
 
 /** Runs one command. Throws OperatorError when it cannot be carried out. */
 export function runBrokerCommand(
-  broker: Pick<Broker, 'quarantine' | 'deadLetters' | 'losses'>,
+  broker: Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls' | 'losses'>,
   name: BrokerCommand,
   given: Arguments,
   now: number,

@@ -1,12 +1,18 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
-import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
+import {
+  QUARANTINE_REASONS,
+  type Quarantined,
+  type QuarantineReason,
+  type RecordOrigin,
+} from '../../domain/quarantine.ts';
+import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
 import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
 /** Operator commands on the broker's record stores. */
 
-type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters'>;
+type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls'>;
 type Command = (recordStores: RecordStores, given: Arguments, now: number) => Promise<unknown>;
 
 const LIST_DEFAULT = 100;
@@ -41,7 +47,11 @@ const REFUSALS_MAX = 20;
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
  * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
  */
-async function replay({ quarantine }: RecordStores, given: Arguments, now: number): Promise<Replayed> {
+async function replay(
+  { quarantine, stalls }: RecordStores,
+  given: Arguments,
+  now: number,
+): Promise<Replayed> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
     throw new OperatorError('positions: must be a list of texts');
@@ -53,8 +63,18 @@ async function replay({ quarantine }: RecordStores, given: Arguments, now: numbe
       'give positions (see quarantine list), or --all, --reason, --merchant or --since',
     );
   }
-  const wanted = chooses ? await found(quarantine, filter) : positions;
+  const chosen = new Set<unknown>(positions);
+  const matches = matcherOf(filter);
+  const wanted: string[] = chooses ? [] : positions;
+  const pardoned = new Set<string>();
+  await quarantine.visit((position, record) => {
+    if (chooses ? !matches(record) : !chosen.has(position)) return;
+    if (chooses) wanted.push(position);
+    for (const key of blamedFor(record)) pardoned.add(key);
+  });
   if (wanted.length === 0) return { replayed: 0 };
+  // Otherwise it would be put aside again at once.
+  if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });
   const { requeued, refused } = await quarantine.requeue(wanted);
   if (refused.length === 0) return { replayed: requeued };
   return { replayed: requeued, refused: refused.length, refusals: refused.slice(0, REFUSALS_MAX) };
@@ -114,13 +134,17 @@ async function summaryOf(records: {
     }));
 }
 
-async function found(quarantine: RecordStores['quarantine'], filter: Filter): Promise<string[]> {
-  const positions: string[] = [];
-  const matches = matcherOf(filter);
-  await quarantine.visit((position, record) => {
-    if (matches(record)) positions.push(position);
-  });
-  return positions;
+/** Returns what stalls were counted by for a record that was put aside; nothing for others. */
+function blamedFor({ reason, deliveryId, endpointId, merchantId, eventId, origin }: Quarantined): string[] {
+  const ids: Partial<Record<BlameKind, string | null | undefined>> = {
+    ...(reason === 'attempt_stalled' && { delivery: deliveryId, endpoint: endpointId, merchant: merchantId }),
+    ...(reason === 'event_stalled' && { event: eventId, record: origin && placeOf(origin) }),
+  };
+  return Object.entries(ids).flatMap(([kind, id]) => (id ? [blameKey(kind as BlameKind, id)] : []));
+}
+
+function placeOf({ topic, partition, offset }: RecordOrigin): string {
+  return `${topic}/${partition}@${offset}`;
 }
 
 function pageOf(given: Arguments): { limit: number; after?: string } {
@@ -137,11 +161,23 @@ function refuseRange(error: unknown): never {
 
 /** Returns a record without its bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
-  const { reason, detail, at, eventId, merchantId, bytes, origin } = record;
-  const place = origin === undefined ? null : `${origin.topic}/${origin.partition}@${origin.offset}`;
+  const { reason, detail, at, eventId, merchantId, endpointId, deliveryId, bytes, origin } = record;
+  const ofTask = endpointId === undefined ? {} : { endpointId, deliveryId };
+  const place = origin === undefined ? null : placeOf(origin);
   const key = origin?.key ? shownBytes(origin.key) : null;
   const size = origin?.valueBytes ?? bytes.length;
-  return { position, at: timestamp(at), reason, eventId, merchantId, place, key, bytes: size, detail };
+  return {
+    position,
+    at: timestamp(at),
+    reason,
+    eventId,
+    merchantId,
+    ...ofTask,
+    place,
+    key,
+    bytes: size,
+    detail,
+  };
 }
 
 /** Returns the rest of the Kafka record; nothing where there was none. */

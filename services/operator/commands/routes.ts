@@ -25,7 +25,7 @@ const FAILED_TOKENS_MAX = 60;
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores'> & {
-    readonly broker: RecordStores & Pick<Broker, 'losses'>;
+    readonly broker: RecordStores & Pick<Broker, 'losses' | 'stalls'>;
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
     readonly dataDir: string;

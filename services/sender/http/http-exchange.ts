@@ -1,18 +1,14 @@
 import type { Dispatcher } from 'undici';
 import type { Exchange, FailureCode } from '../../domain/attempt.ts';
 import type { Deadline } from '../../process/deadlines.ts';
-import {
-  ConnectFailure,
-  type ConnectFailureFacts,
-  type NetworkSign,
-  type OwnFault,
-} from './connect-failure.ts';
+import type { Activity } from '../../watchdog/activity.ts';
+import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
 import { brokenExchange, failureCodeOf, isBroken, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
-import type { SecretMask } from './masking/secret-mask.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
 import { ReceiverTime, type Times } from './receiver-time.ts';
 import { ResponseLog } from './response-log.ts';
+import type { Posted, WebhookRequest } from './webhook-request.ts';
 
 /** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
 const BODY_READ_BYTES_MAX = 64 * 1024;
@@ -32,35 +28,6 @@ const HEAD_WIRE_BYTES_MAX = 64 * 1024;
 /** Bytes of a whole response, framing included. */
 const WIRE_BYTES_MAX = 512 * 1024;
 
-export interface WebhookRequest {
-  /** Connections are never shared by two merchants. */
-  readonly merchantId: string;
-  /** `https://host[:port]`. */
-  readonly origin: string;
-  readonly path: string;
-  /** Names and values in turn. */
-  readonly headers: string[];
-  readonly body: Uint8Array;
-  /** Removes the endpoint's secret from the response; null: there is none to remove. */
-  readonly mask: SecretMask | null;
-}
-
-export interface Posted {
-  readonly exchange: Exchange;
-  /** Retry-After in seconds, when the receiver sent one as a number. */
-  readonly retryAfterSeconds: number | null;
-  /** The address guard's rule that refused, or null. */
-  readonly blockedBy: string | null;
-  /** The attempt's evidence about our own network. */
-  readonly sign: NetworkSign;
-  /** The fault of our own that prevented the attempt; null: it was made. */
-  readonly ownFault: OwnFault | null;
-  /** Milliseconds since the epoch. */
-  readonly endedAt: number;
-  /** How long the receiver certainly took, without the time in which this process was late, milliseconds. */
-  readonly receiverMs: number;
-}
-
 /** The connection of an exchange. */
 export interface Carrier {
   /** Whether an earlier exchange used it and it closed before this one's response. `isSent`: the request was written. */
@@ -69,6 +36,7 @@ export interface Carrier {
 
 /** Notified when an exchange is over, before its promise is resolved. */
 export interface ExchangeOwner<On extends Carrier> extends Times {
+  readonly activity: Activity;
   /** `isReusable`: the response was complete, so the connection may carry the next request. */
   ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
@@ -161,7 +129,10 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
     if (this.#isOver) return;
-    const raw = Array.isArray(rawHeaders) ? rawHeaders : [];
+    this.#labelled(() => this.#started(Array.isArray(rawHeaders) ? rawHeaders : [], status));
+  }
+
+  #started(raw: readonly (Buffer | string)[], status: number): void {
     if (raw.length > 2 * HEADER_LINES_MAX) {
       this.#end('headers_too_large', `more than ${HEADER_LINES_MAX} header lines`);
     } else if (status < 200) {
@@ -176,6 +147,10 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#isOver) return;
+    this.#labelled(() => this.#keepBody(bytes));
+  }
+
+  #keepBody(bytes: Buffer): void {
     this.#bodyPieces += 1;
     this.#log?.addBody(bytes);
     const bodyBytes = this.#log?.bodyBytes ?? 0;
@@ -219,8 +194,13 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   }
 
   #endByStatus(isReusable: boolean): void {
-    if (this.#isOver || !this.#log) return;
-    const response = this.#log.kept();
+    const log = this.#log;
+    if (this.#isOver || !log) return;
+    this.#labelled(() => this.#decide(log, isReusable));
+  }
+
+  #decide(log: ResponseLog, isReusable: boolean): void {
+    const response = log.kept();
     const failureCode = failureCodeOf(response.status);
     const detail = `HTTP ${response.status}`;
     const exchange: Exchange =
@@ -244,6 +224,13 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       endedAt: this.#owner.now(),
       receiverMs: this.#receiver.total,
     });
+  }
+
+  /** Foreign bytes are only looked at under the attempt's label. */
+  #labelled(work: () => void): void {
+    const { label } = this.request;
+    if (label === undefined) work();
+    else this.#owner.activity.within(label, work);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
 import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../process/descriptors.ts';
 import { LoopTurns } from '../../process/loop-turns.ts';
+import { type Activity, NOT_WATCHED } from '../../watchdog/activity.ts';
 import {
   AddressGuard,
   dnsResolver,
@@ -12,11 +13,12 @@ import {
 } from './address-guard.ts';
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
-import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
+import { type ExchangeOwner, HttpExchange } from './http-exchange.ts';
 import { SearchBudget } from './masking/search-budget.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { PooledConnection, PooledExchange } from './origins.ts';
 import type { Pace } from './pace.ts';
+import type { Posted, WebhookRequest } from './webhook-request.ts';
 
 export type { Pace, Posted, WebhookRequest };
 
@@ -52,6 +54,8 @@ export interface TransportOptions {
   readonly resolve?: Resolve;
   /** By default there are always enough. */
   readonly descriptors?: DescriptorWatch;
+  /** Tells the watchdog what this process is busy with; absent: there is none. */
+  readonly activity?: Activity;
 }
 
 const TRANSPORT_LIMITS = {
@@ -78,6 +82,7 @@ export function openTransport(options: TransportOptions): HttpTransport {
 }
 
 export class HttpTransport implements Transport, ExchangeOwner<PooledConnection> {
+  readonly activity: Activity;
   readonly #clock: Clock;
   readonly #turns: LoopTurns;
   readonly #connector: Connector;
@@ -93,6 +98,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
       resolve: options.resolve ?? dnsResolver(dnsTimeoutMs),
       resolveExempt: hostsResolver,
     });
+    this.activity = options.activity ?? NOT_WATCHED;
     this.#clock = clock;
     this.#turns = new LoopTurns(clock);
     this.#searchBudget = new SearchBudget(() => clock.now());

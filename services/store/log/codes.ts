@@ -59,6 +59,7 @@ export const PARKED_REASON = codes<ParkedReason>('parked reason', {
   network_down: 5,
   egress_proxy: 6,
   origin_connections: 7,
+  put_aside: 8,
 });
 
 /** In a routing trace; 0 is "delivered to". */

@@ -115,7 +115,7 @@ export function applyCancel(delivery: Delivery, attempt: number, reason: number)
 }
 
 /** The attempt with this number was put back. An attempt that was made or cancelled is not changed. */
-export function applyParked(delivery: Delivery, attempt: number, reason: number, until: number): void {
+export function applyParked(delivery: Delivery, attempt: number, reason: number, until: number | null): void {
   const waits = delivery.status === STATUS.of.pending || delivery.status === STATUS.of.failed;
   if (!waits || attempt <= delivery.attemptsMade) return;
   delivery.parked = reason;

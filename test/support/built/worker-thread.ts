@@ -9,3 +9,7 @@ import { builtModule } from './modules.ts';
 export function spawnWorker(url: URL, workerData: unknown): Worker {
   return spawnBuiltWorker(builtModule(url), workerData);
 }
+
+export function threadModule(url: URL): string {
+  return builtModule(url).href;
+}

@@ -85,6 +85,7 @@ export async function kafkaInstallation(
     open: (own = {}) =>
       startKafkaBroker({
         kafka: own.line ? writingOver(own.line, brokers, kafka) : kafka,
+        access: { brokers, clientId: 'hookrail-test', tls: null, sasl: null },
         records: known,
         topics: topicNames(prefix, eventsTopic),
         partitions,

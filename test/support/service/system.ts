@@ -99,6 +99,14 @@ export function startService(
   environment: Record<string, string>,
   launcher: readonly string[] = [],
 ): Promise<Service> {
+  return launchService(environment, launcher).started;
+}
+
+/** Starts a service and returns its process at once. */
+export function launchService(
+  environment: Record<string, string>,
+  launcher: readonly string[] = [],
+): { readonly child: ChildProcess; readonly output: readonly string[]; readonly started: Promise<Service> } {
   const command = [...launcher, process.execPath, BUILT.service];
   const child = spawn(command[0] ?? '', command.slice(1), {
     env: { PATH: process.env.PATH, ...environment },
@@ -110,7 +118,7 @@ export function startService(
     child.kill(signal);
     return exited;
   };
-  return new Promise((resolve, reject) => {
+  const started = new Promise<Service>((resolve, reject) => {
     exited.then((code) => reject(new Error(`the service exited with code ${code}:\n${output.join('\n')}`)));
     const onLine = (line: string) => {
       output.push(line);
@@ -120,4 +128,5 @@ export function startService(
     };
     for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
   });
+  return { child, output, started };
 }

@@ -1,20 +1,13 @@
-import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
+import { Kafka, type LogEntry, logLevel } from 'kafkajs';
 import { ConfigError } from '../../../config/config.ts';
-import type { SaslOptions, TlsOptions } from '../../../config/kafka-config.ts';
 import { hushNegativeTimeouts } from '../../../messages/timer-warnings.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
+import { connectionOf, type KafkaAccess } from './access.ts';
 
 /** The connection to the brokers. */
-export interface KafkaOptions {
-  /** host:port of some brokers; the cluster names the others. */
-  readonly brokers: readonly string[];
-  /** Shown in the brokers' logs and quotas. */
-  readonly clientId: string;
-  /** Null = no TLS. */
-  readonly tls: TlsOptions | null;
-  readonly sasl: SaslOptions | null;
+export interface KafkaOptions extends KafkaAccess {
   readonly log: Logger;
 }
 
@@ -32,10 +25,7 @@ export function kafkaClient(options: KafkaOptions): Kafka {
   readFetchAnswersOurselves();
   readMetadataAnswersOurselves();
   return new Kafka({
-    brokers: [...options.brokers],
-    clientId: options.clientId,
-    ...(options.tls === null ? {} : { ssl: sslOf(options.tls) }),
-    ...(options.sasl === null ? {} : { sasl: options.sasl as SASLOptions }),
+    ...connectionOf(options),
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     retry: RETRY,
@@ -43,13 +33,6 @@ export function kafkaClient(options: KafkaOptions): Kafka {
     logLevel: options.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,
     logCreator: () => (entry) => writeLog(options.log, entry),
   });
-}
-
-function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
-  return {
-    ...(ca === null ? {} : { ca: [ca] }),
-    ...(cert === null || key === null ? {} : { cert, key }),
-  };
 }
 
 /** Levels of kafkajs's lines. Its errors are steps of its own retries: the engine reports them in its own messages. */

@@ -1,11 +1,13 @@
 import { type DomainEvent, EVENT_RECORD_BYTES_MAX } from '../../../domain/event.ts';
+import type { Culprits } from '../../../domain/stalls/stall.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { readTraceparent, TRACEPARENT } from '../../../telemetry/trace-context.ts';
+import { type Activity, NOT_WATCHED } from '../../../watchdog/activity.ts';
 import type { ReceivedEvent } from '../../broker.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import { limitRecordSize } from '../fetch/fetch-answers.ts';
-import { originOf } from '../quarantine/origin.ts';
+import { originOf, placeText } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedAs } from '../seen/requeued.ts';
 import { SeenEvents, type SeenEventsOptions } from '../seen/seen-events.ts';
@@ -24,6 +26,8 @@ interface Deps {
   readonly open: OpenTopic;
   readonly seen: SeenEventsOptions;
   readonly closing: AbortSignal;
+  readonly activity?: Activity | undefined;
+  readonly culprits?: Culprits | undefined;
 }
 
 /** The platform's events as a feed. A record that cannot be decoded is input too: the router quarantines it. */
@@ -79,7 +83,7 @@ export class EventStream {
     const bytes = value ?? Buffer.alloc(0);
     // A producer's clock may be ahead of ours; nothing was accepted in the future.
     const acceptedAt = Math.min(timestamp, this.#deps.clock.wall());
-    const decoded = this.#deps.records.decodeEvent(bytes);
+    const decoded = this.#decoded(record, bytes);
     const verdict = decoded.ok ? this.#check(record, acceptedAt, decoded.event) : 'first';
     if (record.isDone) {
       this.#consumer?.done(record);
@@ -100,6 +104,15 @@ export class EventStream {
       ...(refusal === undefined ? {} : { refusal }),
       ...(traceparent === undefined ? {} : { traceparent }),
     };
+  }
+
+  /** A record that stops processes is not decoded again. */
+  #decoded({ partition, offset }: ReadRecord, bytes: Buffer): ReceivedEvent['decoded'] {
+    const { activity = NOT_WATCHED, clock, culprits, records } = this.#deps;
+    const place = () => placeText({ topic: partition.topic, partition: partition.id, offset });
+    const detail = culprits?.ofRecord(place, clock.wall());
+    if (detail) return { ok: false, reason: 'event_stalled', detail };
+    return activity.within(`record record=${place()}`, () => records.decodeEvent(bytes));
   }
 
   #check({ partition, offset, headers }: ReadRecord, at: number, event: DomainEvent) {

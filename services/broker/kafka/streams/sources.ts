@@ -1,9 +1,11 @@
 import type { Quarantined } from '../../../domain/quarantine.ts';
+import { attemptLabel, eventLabel } from '../../../domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import type { ReceivedEvent, RouterResult, Settlement, Source } from '../../broker.ts';
+import { type Activity, NOT_WATCHED } from '../../../watchdog/activity.ts';
+import type { PutAside, ReceivedEvent, RouterResult, Settlement, Source } from '../../broker.ts';
 import { WorkSource } from '../../work-source.ts';
 import {
   type OutgoingRecord,
@@ -36,6 +38,7 @@ export interface SourcesDeps {
   readonly quarantine: Pick<QuarantineStore, 'put'>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly activity?: Activity | undefined;
 }
 
 /** Events and tasks for the stations: a handler's results are sent and awaited, then the input is acknowledged. */
@@ -109,10 +112,11 @@ export class Sources {
       feeds: [taskStreams.now[taskClass], taskStreams.delayed[taskClass]],
       input: ({ value }) => value,
       settle: (settlement, item) => {
-        const records = this.#settled(settlement, item);
+        const records = this.#labelled(attemptLabel(item.value), () => this.#settled(settlement, item));
         if (records === null) return false;
         const quarantined = (why: Refusal) => this.#unusableTask(item, why);
-        this.#whenDone(this.#sendAll(records), item, quarantined);
+        const sent = Promise.all([this.#sendAll(records), this.#putAside(settlement, item)]);
+        this.#whenDone(sent, item, quarantined);
         return true;
       },
       mayHandOver: () => taskStreams.mayBegin(taskClass),
@@ -136,7 +140,9 @@ export class Sources {
     const { outgoing, quarantine, clock } = this.#deps;
     if (result.kind === 'quarantined') return quarantine.put(result.record);
     const direct = this.#direct.taskOf(result);
-    const records = outgoing.ofRouted(result, { received: item.value, now: clock.now(), direct });
+    const write = () => outgoing.ofRouted(result, { received: item.value, now: clock.now(), direct });
+    const { decoded } = item.value;
+    const records = decoded.ok ? this.#labelled(eventLabel(decoded.event), write) : write();
     if (direct) this.#direct.handOver(direct, item);
     return this.#sendAll(records);
   }
@@ -145,11 +151,23 @@ export class Sources {
   #settled(settlement: Settlement, item: TopicItem<DeliveryTask>): readonly OutgoingRecord[] | null {
     const { outgoing, clock } = this.#deps;
     const records = outgoing.ofSettlement(settlement, item.value, clock.now());
-    if (records !== null || !(item instanceof DirectItem)) return records;
+    if ((records !== null && !asideOf(settlement)) || !(item instanceof DirectItem)) return records;
     // No topic has it: it is written to one, for the next sender.
     if (item.ownership !== 'lost') return [outgoing.task(item.value, clock.now())];
     item.lost();
     return null;
+  }
+
+  /** Puts the task's record into quarantine. A task that no topic has is put aside when it is read from one. */
+  async #putAside(settlement: Settlement, item: TopicItem<DeliveryTask>): Promise<void> {
+    const aside = asideOf(settlement);
+    if (!aside || item instanceof DirectItem) return;
+    const { endpointId, deliveryId } = item.value;
+    await this.#deps.quarantine.put({ ...this.#unusableTask(item, aside), ...aside, endpointId, deliveryId });
+  }
+
+  #labelled<Result>(label: string, work: () => Result): Result {
+    return (this.#deps.activity ?? NOT_WATCHED).within(label, work);
   }
 
   async #sendAll(outgoing: readonly OutgoingRecord[]): Promise<void> {
@@ -218,6 +236,10 @@ export class Sources {
       origin: originOf(record),
     };
   }
+}
+
+function asideOf(settlement: Settlement): PutAside | undefined {
+  return settlement.kind === 'settled' ? settlement.aside : undefined;
 }
 
 function refusalOf(error: unknown): Refusal {

@@ -1,7 +1,7 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { rootOf } from '../client/client.ts';
-import type { Finding, PrepareOptions, TopicSpec } from './topic-spec.ts';
+import { type Finding, type PrepareOptions, SINGLE, type TopicSpec } from './topic-spec.ts';
 
 // A default import, because Node does not see these two named exports of the package.
 const { ConfigResourceTypes } = kafkajs;
@@ -130,11 +130,10 @@ export function checkTopic(spec: TopicSpec, found: FoundTopic | undefined, optio
 function checkPartitions({ topic, shortName, partitions }: TopicSpec, found: FoundTopic): Finding[] {
   if (found.partitions === partitions) return [];
   const says = `${topic} has ${found.partitions} partitions, not ${partitions}`;
-  const repair =
-    shortName === 'directory'
-      ? 'changes keep their order in a single partition only: stop every process, delete the topic and start again'
-      : 'keys would move to other partitions and lose their order: if it was created with that count, set ' +
-        `HOOKRAIL_KAFKA_PARTITIONS=${shortName}=${found.partitions} everywhere; if the count was changed later, let every process drain the topic first`;
+  const repair = SINGLE.includes(shortName)
+    ? 'its records keep their order in a single partition only: stop every process, delete the topic and start again'
+    : 'keys would move to other partitions and lose their order: if it was created with that count, set ' +
+      `HOOKRAIL_KAFKA_PARTITIONS=${shortName}=${found.partitions} everywhere; if the count was changed later, let every process drain the topic first`;
   return [{ refuses: true, says: `${says}: ${repair}` }];
 }
 

@@ -24,31 +24,34 @@ interface Access {
 export type Role = 'api' | 'router' | 'sender' | 'recorder';
 
 /**
- * Returns the topics that the stations read and write. Every role follows the directory, and quarantines records that it
- * cannot decode.
+ * Returns the topics that the stations read and write. Every role follows the directory, quarantines records that it
+ * cannot decode, and has a watchdog.
  */
 function accessOf(role: Role, names: TopicNames): Access {
   const retries = TIERS.map((tier) => names.retry[tier]);
   switch (role) {
     case 'api':
       return {
-        reads: [names.directory, names.dead, names.quarantine],
+        reads: [names.directory, names.stalls, names.dead, names.quarantine],
         // All topics that quarantined records may have come from, and the store itself: a null removes a record from
         // it.
         writes: topicList(names).filter((name) => name !== names.dead),
       };
     case 'router':
       return {
-        reads: [names.events, names.directory],
-        writes: [names.deliver, names.journal, names.quarantine],
+        reads: [names.events, names.directory, names.stalls],
+        writes: [names.deliver, names.journal, names.quarantine, names.stalls],
       };
     case 'sender':
       return {
-        reads: [names.deliver, ...retries, names.test, names.replay, names.directory],
-        writes: [...retries, names.journal, names.dead, names.quarantine],
+        reads: [names.deliver, ...retries, names.test, names.replay, names.directory, names.stalls],
+        writes: [...retries, names.journal, names.dead, names.quarantine, names.stalls],
       };
     case 'recorder':
-      return { reads: [names.journal, names.directory], writes: [names.quarantine] };
+      return {
+        reads: [names.journal, names.directory, names.stalls],
+        writes: [names.quarantine, names.stalls],
+      };
   }
 }
 

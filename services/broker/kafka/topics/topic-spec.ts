@@ -14,7 +14,12 @@ export interface TopicNames {
   readonly dead: string;
   readonly quarantine: string;
   readonly directory: string;
+  readonly stalls: string;
 }
+
+/** The topics that have one partition, so that their records have one order; by short names. */
+export const SINGLE: readonly string[] = ['directory', 'stalls'];
+
 /** The specification of one topic. */
 export interface TopicSpec {
   readonly topic: string;

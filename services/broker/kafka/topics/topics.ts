@@ -7,7 +7,14 @@ import { explainKafkaError, KafkaUnusable, rootOf } from '../client/client.ts';
 import { checkEventsTopic, readEventsSettings } from './events-topic-check.ts';
 import { checkOffsetsRetention, checkTopic, readOffsetsRetentionMs, readTopics } from './topic-check.ts';
 import { createMissingTopics, LOOK_AGAIN_MS, SEEN_WITHIN_MS } from './topic-creation.ts';
-import type { Finding, PrepareOptions, TopicNames, TopicOptions, TopicSpec } from './topic-spec.ts';
+import {
+  type Finding,
+  type PrepareOptions,
+  SINGLE,
+  type TopicNames,
+  type TopicOptions,
+  type TopicSpec,
+} from './topic-spec.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -25,6 +32,7 @@ export function topicNames(prefix: string, eventsTopic: string): TopicNames {
     dead: own('dead'),
     quarantine: own('quarantine'),
     directory: own('directory'),
+    stalls: own('stalls'),
   };
 }
 
@@ -93,6 +101,7 @@ export function topicSpecs(options: TopicOptions, replicationFactor: number): To
     // Retention deletes by age although nulls remove single records: records are deleted after a month in any case.
     spec('quarantine', 6, { ...records, ...WHOLE_RECORD_BYTES }, { hasGroup: false }),
     spec('directory', 1, directorySettings(), { hasGroup: false }),
+    spec('stalls', 1, week, { hasGroup: false }),
   ];
   refuseMisnamed(specs, options);
   return specs;
@@ -103,8 +112,8 @@ function directorySettings(): TopicSpec['settings'] {
 }
 
 function refuseMisnamed(specs: readonly TopicSpec[], options: TopicOptions): void {
-  // One partition: the table has one order.
-  const known = specs.map(({ shortName }) => shortName).filter((name) => name !== 'directory');
+  // One partition: each has one order.
+  const known = specs.map(({ shortName }) => shortName).filter((name) => !SINGLE.includes(name));
   for (const name of Object.keys(options.partitions)) {
     if (known.includes(name)) continue;
     throw new ConfigError(

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type LocalKafka, startLocalKafka } from '../../../../scripts/local-kafka/cluster.ts';
-import type { RecordStore } from '../../../../services/broker/broker.ts';
+import type { RecordStore, StallLog } from '../../../../services/broker/broker.ts';
 import type { KafkaProducer } from '../../../../services/broker/kafka/producer/producer.ts';
 import type { DeadLetter } from '../../../../services/domain/journal.ts';
 import { runBrokerCommand } from '../../../../services/operator/commands/broker-commands.ts';
@@ -44,7 +44,7 @@ await describeWhereKafkaStarts('the record stores on a cluster with the default 
     }
     await Promise.all(puts);
     const deadLetters: RecordStore<DeadLetter> = NO_DEAD_LETTERS;
-    const recordStores = { quarantine, deadLetters };
+    const recordStores = { quarantine, deadLetters, stalls: NO_STALLS };
     const run = (name: Parameters<typeof runBrokerCommand>[1], given = {}) =>
       runBrokerCommand(recordStores, name, given, Date.now());
 
@@ -74,6 +74,12 @@ await describeWhereKafkaStarts('the record stores on a cluster with the default 
     expect(replayMs).toBeLessThan(REPLAY_MS_MAX);
   }, 120_000);
 });
+
+const NO_STALLS: StallLog = {
+  writer: { module: '', data: null },
+  follow: () => Promise.reject(new Error('nobody follows it')),
+  append: () => Promise.reject(new Error('nothing was put aside')),
+};
 
 /** How many writes of this producer are under way at the same time, at most. */
 function mostUnderWay(producer: KafkaProducer): () => number {

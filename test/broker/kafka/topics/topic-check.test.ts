@@ -44,6 +44,7 @@ describe('the topics of hookrail', () => {
       ['wh.dead', 6, month, append],
       ['wh.quarantine', 6, month, append],
       ['wh.directory', 1, undefined, undefined],
+      ['wh.stalls', 1, week, append],
     ]);
     expect(specOf('directory').settings).toMatchObject({
       'cleanup.policy': 'compact',
@@ -58,7 +59,7 @@ describe('the topics of hookrail', () => {
     expect([1, 2, 3, 5].map(inSync)).toEqual(['1', '1', '2', '4']);
   });
 
-  it.each(['deliverr', 'directory'])(
+  it.each(['deliverr', 'directory', 'stalls'])(
     'reject a partition count for %s in HOOKRAIL_KAFKA_PARTITIONS',
     (name) => {
       expect(() => topicSpecs({ ...OPTIONS, partitions: { [name]: 2 } }, 1)).toThrow(
@@ -211,8 +212,8 @@ describe('the printed permissions', () => {
 
   it('let a router read events and write tasks, and nothing of other stations', () => {
     const commands = aclCommands(['router'], options);
-    expect(topicsOf(commands, 'Read')).toEqual(['payments.events', 'wh.directory']);
-    expect(topicsOf(commands, 'Write')).toEqual(['wh.deliver', 'wh.journal', 'wh.quarantine']);
+    expect(topicsOf(commands, 'Read')).toEqual(['payments.events', 'wh.directory', 'wh.stalls']);
+    expect(topicsOf(commands, 'Write')).toEqual(['wh.deliver', 'wh.journal', 'wh.quarantine', 'wh.stalls']);
     expect(commands.at(-1)).toBe(
       'kafka-acls.sh --bootstrap-server k:9092 --add --allow-principal User:hookrail --operation Read ' +
         '--group wh. --resource-pattern-type prefixed',

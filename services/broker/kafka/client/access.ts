@@ -1,0 +1,30 @@
+import type { KafkaConfig, SASLOptions } from 'kafkajs';
+import type { SaslOptions, TlsOptions } from '../../../config/kafka-config.ts';
+
+/** How the brokers are reached. It can be copied to another thread. */
+export interface KafkaAccess {
+  /** host:port of some brokers; the cluster names the others. */
+  readonly brokers: readonly string[];
+  /** Shown in the brokers' logs and quotas. */
+  readonly clientId: string;
+  /** Null = no TLS. */
+  readonly tls: TlsOptions | null;
+  readonly sasl: SaslOptions | null;
+}
+
+/** Returns kafkajs's settings of a connection. */
+export function connectionOf({ brokers, clientId, tls, sasl }: KafkaAccess): KafkaConfig {
+  return {
+    brokers: [...brokers],
+    clientId,
+    ...(tls === null ? {} : { ssl: sslOf(tls) }),
+    ...(sasl === null ? {} : { sasl: sasl as SASLOptions }),
+  };
+}
+
+function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {
+  return {
+    ...(ca === null ? {} : { ca: [ca] }),
+    ...(cert === null || key === null ? {} : { cert, key }),
+  };
+}
