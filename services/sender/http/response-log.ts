@@ -82,8 +82,11 @@ export class ResponseLog {
   }
 
   #decompressed(body: Buffer): Buffer {
-    const coding = this.#contentEncoding || codingOf(body);
+    const begins = codingOf(body);
+    const coding = this.#contentEncoding || begins;
     if (!coding || body.length === 0) return body;
+    // These begin with bytes of their own, so it is not compressed, whatever the header says.
+    if (begins === null && /^,(?:(?:x-)?gzip|zstd)$/i.test(coding)) return body;
     const plain = this.#allowance.take(DECOMPRESSING_COST) ? decompressed(body, coding) : null;
     if (plain) return plain;
     // Without the header it may be another text that begins in the same way.

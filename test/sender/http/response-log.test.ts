@@ -64,6 +64,13 @@ describe('a compressed body', () => {
     expect(bodyTruncated).toBe(true);
   });
 
+  test.each(['gzip', 'x-gzip', 'zstd'])(
+    'that is none, although it says %s, is searched and kept',
+    (coding) => {
+      expect(kept(Buffer.from(TEXT), 'Content-Encoding', coding).body).toMatch(MASKED);
+    },
+  );
+
   test('that only begins like one is kept as it is', () => {
     expect(kept(Buffer.from('x^2 + y^2')).body).toBe('x^2 + y^2');
     expect(kept(Buffer.from('')).body).toBe('');
