@@ -28,6 +28,7 @@ const FEW_AT_ONCE = files([
   'guarantees/postgres/move',
   'guarantees/postgres/outage',
   'guarantees/recovery',
+  'guarantees/stalls',
 ]);
 
 /** Suites with assertions on latency. Other tests beside them would slow them down. */

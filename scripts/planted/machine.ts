@@ -267,7 +267,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (blame) return aside(task, blame, clock.wall());',
     replacement: '',
     test: STALLS,
-    title: 'a response’s body that freezes the process twice is put aside',
+    title: 'that freezes the process twice is put aside',
   },
   {
     id: 'put-back-task-put-aside-again',
@@ -276,7 +276,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });',
     replacement: 'void stalls;',
     test: STALLS,
-    title: 'a response’s body that freezes the process twice is put aside',
+    title: 'that freezes the process twice is put aside',
   },
   {
     id: 'suspension-counts-as-stall',
@@ -285,7 +285,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     text: 'if (passedMs < 2 * this.#everyMs) this.#stalledMs',
     replacement: 'this.#stalledMs',
     test: STALL_WATCH,
-    title: 'time of a process that is suspended for an hour does not count',
+    title: 'suspended for an hour',
   },
   {
     id: 'changes-while-stopped-come-late',

@@ -3,8 +3,8 @@ import type { RequestHandler, Response } from 'express';
 import { parseApiKey } from '../domain/api-key.ts';
 import type { Clock } from '../process/clock.ts';
 import type { ApiKey, Store } from '../store/store.ts';
+import type { ClientAddress } from './access/client-address.ts';
 import type { FailedKeys } from './access/failed-keys.ts';
-import type { ClientAddress } from './client-address.ts';
 import { ApiError } from './problem.ts';
 
 export type Environment = 'sandbox' | 'production';

@@ -6,9 +6,9 @@ import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
+import type { ClientAddress } from './access/client-address.ts';
 import type { FailedKeys } from './access/failed-keys.ts';
 import type { Environment } from './auth.ts';
-import type { ClientAddress } from './client-address.ts';
 import { ApiError, BrokerUnavailable } from './problem.ts';
 
 export interface ApiOptions {

@@ -1,7 +1,7 @@
 /** The address a request comes from: nobody but a trusted proxy may say that it comes from another one. */
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { clientAddressOf } from '../../services/api/client-address.ts';
+import { clientAddressOf } from '../../services/api/access/client-address.ts';
 import { addressListOf } from '../../services/egress/address-list.ts';
 
 const clientAddress = clientAddressOf(addressListOf(['10.0.0.0/8', 'fd00::/16', '127.0.0.1']));

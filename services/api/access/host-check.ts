@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import { HostNames, shownHost } from '../../process/access/host-names.ts';
 import { isFromHere } from '../../process/access/this-machine.ts';
 import type { Environment } from '../auth.ts';
-import type { ClientAddress } from '../client-address.ts';
 import { ApiError } from '../problem.ts';
+import type { ClientAddress } from './client-address.ts';
 
 /**
  * Refuses requests to a sandbox from its own machine under a name that is not the sandbox's: a web page which a browser
