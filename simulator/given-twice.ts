@@ -11,7 +11,11 @@ export async function givenTwice(
     (name) => Array.isArray(parsed[name]) && timesOf(name, args) > 1,
   );
   if (suspects.length === 0) return undefined;
-  const entries = (await help()).split(/^(?= {2,}-)/m);
+  const entries: string[] = [];
+  for (const line of (await help()).split('\n')) {
+    if (/^ {2,}-/.test(line)) entries.push(line);
+    else entries.push(`${entries.pop() ?? ''}\n${line}`);
+  }
   const takesSeveral = (name: string) =>
     entries.some((entry) => optionOf(entry) === name && entry.includes('[array]'));
   return suspects.find((name) => !takesSeveral(name));

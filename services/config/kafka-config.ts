@@ -31,7 +31,9 @@ function asRegistryUrl(text: string): string {
     );
   }
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new Malformed('must be an http or https URL');
-  return text.replace(/(?<!\/)\/+$/, '');
+  let end = text.length;
+  while (text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
 }
 
 function asTopicName(text: string): string {

@@ -45,6 +45,12 @@ describe('the rule on expressions that take long', () => {
     ]);
   });
 
+  test('finds one that cannot be checked', () => {
+    expect(slowExpressionProblems(inService('const a = /(?<!a)b*c/;'))).toEqual([
+      expect.stringMatching(/cannot be checked: write it without looking around$/),
+    ]);
+  });
+
   test.each([['/^a+$/'], ['/[^a]/g'], ['/^\\d{1,9}$/']])('passes %s', (text) => {
     expect(slowExpressionProblems(inService(`const a = ${text};`))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { addressListOf } from '../../egress/address-list.ts';
 
 const LOOPBACK = addressListOf(['127.0.0.0/8', '::1']);
-const IPV4_AS_IPV6 = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
+const IPV4_AS_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
 /**
  * Returns whether a connection comes from this machine, so that nothing of it crosses a network: from a loopback address,
@@ -12,4 +12,4 @@ export function isFromHere(from: string, reached: string | undefined): boolean {
   return from !== '' && plain(from) === plain(reached ?? '');
 }
 
-const plain = (address: string) => address.replace(IPV4_AS_IPV6, '');
+const plain = (address: string) => address.replace(IPV4_AS_IPV6, '$1');
