@@ -18,7 +18,8 @@ export function connectionOf({ brokers, clientId, tls, sasl }: KafkaAccess): Kaf
     brokers: [...brokers],
     clientId,
     ...(tls === null ? {} : { ssl: sslOf(tls) }),
-    ...(sasl === null ? {} : { sasl: sasl as SASLOptions }),
+    // A copy: kafkajs puts a function into it, which no thread can be given.
+    ...(sasl === null ? {} : { sasl: { ...sasl } as SASLOptions }),
   };
 }
 
