@@ -122,7 +122,17 @@ const journal = fc.oneof(
     signature: text,
   }),
   fc.record({ kind: fc.constant('cancelled'), at: time, delivery: head, reason: text }),
-  fc.record({ kind: fc.constant('parked'), at: time, delivery: head, reason: text, until: time }),
+  fc.record({
+    kind: fc.constant('parked'),
+    at: time,
+    delivery: head,
+    reason: text,
+    // Without an end it is null, which is written as 0.
+    until: fc.oneof(
+      fc.constant(null),
+      time.filter((at) => at !== 0),
+    ),
+  }),
 ) as unknown as fc.Arbitrary<JournalEntry>;
 const change = fc.oneof(
   fc.record({
@@ -205,7 +215,9 @@ describe('the record schemas', () => {
     const today = JSON.parse(quarantinedCodec.schema);
     const before = {
       ...today,
-      fields: today.fields.filter(({ name }: { name: string }) => name !== 'origin'),
+      fields: today.fields.filter(
+        ({ name }: { name: string }) => !['origin', 'deliveryId', 'endpointId'].includes(name),
+      ),
     };
     const earlier = avro.Type.forSchema(before);
     const [sample] = fc.sample(quarantinedRecord, 1);

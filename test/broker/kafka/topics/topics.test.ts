@@ -96,7 +96,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     const partitions = { ...FEW, deliver: 3, events: 2 };
     const options = optionsOf(prefix, { partitions, replicationFactor: null });
     const counts = await prepareTopics(admin, { ...options, log: first.log });
-    expect(counts.size).toBe(14);
+    expect(counts.size).toBe(15);
     expect(counts.get(`${prefix}deliver`)).toBe(3);
     expect(counts.get(`${prefix}payments.events`)).toBe(2);
     expect(first.messages()).toEqual(['topics created']);
@@ -176,7 +176,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
         expect.stringContaining(
           `${prefix}retry.731s has message.timestamp.type=CreateTime, not LogAppendTime`,
         ),
-        expect.stringContaining(`${prefix}directory has 2 partitions, not 1: changes keep their order`),
+        expect.stringContaining(`${prefix}directory has 2 partitions, not 1: its records keep their order`),
       ]),
     );
     expect(line).toContain('HOOKRAIL_KAFKA_PARTITIONS=deliver=2');
@@ -198,7 +198,7 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     const { log, messages } = listeningLog();
     const strict = { ...options, log, environment: 'production', createTopics: false } as const;
     const counts = await whenSeen(() => prepareTopics(admin, strict));
-    expect(counts.size).toBe(14);
+    expect(counts.size).toBe(15);
     expect(messages()).toEqual([]);
   });
 });
