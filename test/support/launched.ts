@@ -95,7 +95,9 @@ export class Launched {
 
   async says(words: RegExp | string): Promise<void> {
     const has = () => (typeof words === 'string' ? this.text.includes(words) : words.test(this.text));
-    await eventually(`${words} in ${this.text}`, has, 100_000);
+    await eventually(`it says ${words}`, has, 100_000).catch((error: Error) => {
+      throw new Error(`${error.message}; it said ${this.text}`);
+    });
   }
 }
 
