@@ -29,7 +29,11 @@ const EXAMPLES_MIN = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 50);
 const STATEFUL_RUNS_MAX = 8;
 
 /** No port that a URL of the fuzzer has: an endpoint can only be on this machine, which is exempt. */
-const ENVIRONMENT = { HOOKRAIL_EGRESS_PORTS: '1', HOOKRAIL_ENDPOINT_QUOTA: '1000000' };
+const ENVIRONMENT = {
+  HOOKRAIL_EGRESS_PORTS: '1',
+  HOOKRAIL_ENDPOINT_QUOTA: '1000000',
+  HOOKRAIL_FAILED_KEYS_PER_MINUTE: '1000000',
+};
 
 /** The service under test: one address, and the processes behind it. */
 interface Tested {

@@ -78,6 +78,7 @@ export async function prepareSetup(
       HOOKRAIL_EGRESS_ALLOW: '127.0.0.0/8,localhost',
       HOOKRAIL_RATE_LIMIT_PER_MINUTE: '1000000',
       HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: '1000000',
+      HOOKRAIL_FAILED_KEYS_PER_MINUTE: '1000000',
       ...environment,
     },
   };
