@@ -118,6 +118,7 @@ export interface ReceivedEvent {
         /** From the header, where it could be read that far. */
         readonly eventId?: string;
         readonly merchantId?: string;
+        readonly publishedBy?: string | undefined;
       };
   /** The Kafka record it came from. */
   readonly origin?: RecordOrigin;

@@ -48,9 +48,20 @@ export const quarantinedCodec = recordCodec<Quarantined>(
     bytes: asBuffer(record.bytes),
     origin: origin === undefined ? null : originToAvro(origin),
   }),
-  ({ origin, ...record }: InAvro<Quarantined>) =>
-    origin === null ? record : { ...record, origin: originFromAvro(origin) },
+  ({ origin, publishedBy, ...record }: InAvro<Quarantined>) => ({
+    ...record,
+    ...(publishedBy === null ? {} : { publishedBy }),
+    ...(origin === null ? {} : { origin: originFromAvro(origin) }),
+  }),
 );
+
+/** Returns the length of what an encoded event says of its publisher: its last bytes. Those before are its content. */
+export function publisherBytes({ publishedBy }: Pick<DomainEvent, 'publishedBy'>): number {
+  if (publishedBy === undefined) return 1;
+  const length = Buffer.byteLength(publishedBy);
+  // The union's index, the length in seven bits a byte, of which one is the sign, and the text.
+  return 1 + Math.ceil((Math.floor(Math.log2(Math.max(1, length))) + 2) / 7) + length;
+}
 
 function originToAvro(origin: RecordOrigin): object {
   const headers = origin.headers.map(({ name, value }) => ({ name, value: value && asBuffer(value) }));

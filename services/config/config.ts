@@ -44,6 +44,12 @@ export const VARIABLES = {
     '',
     'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
   ),
+  HOOKRAIL_OPERATOR: variable(
+    as.text,
+    '',
+    'The name of the person who gives operator commands, for the audit; `--as` takes its place. Empty: the user of the ' +
+      'system and the machine, such as `ann@ops-1`.',
+  ),
   HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
   HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
   HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
@@ -163,6 +169,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     postgres: values.HOOKRAIL_STORE === 'postgres' ? postgresConfig(values, { opensStore, hasApi }) : null,
     roles,
     dataDir: values.HOOKRAIL_DATA_DIR,
+    operator: values.HOOKRAIL_OPERATOR,
     keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
     api: {
       host: values.HOOKRAIL_API_HOST,

@@ -14,8 +14,21 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Every change made through this store, written in the change's transaction. */
+/** An entry that is added by itself: of something that the store does not do. */
+export interface AddedAuditEntry {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly merchantId: string | null;
+  readonly endpointId?: string;
+  readonly action: string;
+  /** Never contains a secret. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Every change made through this store, written in the change's transaction; and what was done elsewhere. */
 export interface Audit {
+  /** Resolves when durable. Add it before what it reports is done. */
+  add(entry: AddedAuditEntry): Promise<void>;
   /** Newest first, keyset on an opaque cursor. Rejects with CursorInvalid. */
   list(options: {
     readonly merchantId?: string;

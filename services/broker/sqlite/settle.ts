@@ -91,6 +91,7 @@ export function refusedRecord(event: DomainEvent, reason: Refusal, at: number): 
     eventId,
     merchantId,
     bytes: eventBytes(event),
+    publishedBy: event.publishedBy,
   };
 }
 
@@ -103,5 +104,6 @@ export function conflicting(event: DomainEvent, at: number): Quarantined {
     eventId: event.eventId,
     merchantId: event.merchantId,
     bytes: eventBytes(event),
+    publishedBy: event.publishedBy,
   };
 }

@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Broker } from '../../broker/broker.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
 import { KeyRing } from '../../keys/keyring.ts';
-import { systemClock } from '../../process/clock.ts';
+import { type Clock, systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
-import { type Arguments, OperatorError } from '../commands/arguments.ts';
+import { type Actor, personOf } from '../../store/change.ts';
+import type { Store } from '../../store/store.ts';
+import { type AddToAudit, type Arguments, auditOf, OperatorError } from '../commands/arguments.ts';
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
+import { PERSON_HEADER } from '../commands/person.ts';
 import { operatorTokenFile } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
@@ -20,38 +23,39 @@ import type { RecordStoreSummary } from './status-command.ts';
 const SERVICE_TIMEOUT_MS = 10_000;
 /** Record stores may be long, and records put back are made durable first. */
 const LONG_TIMEOUT_MS = 600_000;
-const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
+const LONG_COMMANDS: readonly string[] = [
+  'entity-erase',
+  'events-show',
+  'keyring-rewrap',
+  'replay-start',
+  'store-backup',
+];
 
 /** Asks the running service, or opens the store when no service runs on this data directory. */
 export async function ask(
   command: OperatorCommand | BrokerCommand,
   given: Arguments,
   config: Config,
+  actor: Actor,
 ): Promise<unknown> {
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     dataDir: config.dataDir,
+    actor,
     withinMs:
       isBrokerCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isBrokerCommand(command))
+  if (isBrokerCommand(command)) {
+    const audit = auditWhereStoreIs(config, actor);
     return withBroker(config, async (broker) =>
-      runBrokerCommand(broker, command, given, systemClock().now()),
+      runBrokerCommand(broker, command, given, { now: systemClock().now(), audit }),
     );
-  const clock = systemClock();
-  const { openStore } = await import('../../store/open.ts');
+  }
   const { runOperatorCommand } = await import('../commands/commands.ts');
-  const { createLogger } = await import('../../telemetry/logger.ts');
-  const opening = openStore(config, clock, createLogger('silent'));
-  const store = await opening.catch((error: Error) => {
-    if (config.postgres) throw new OperatorError(error.message);
-    return throwInUse(error, config);
-  });
-  try {
-    return await runOperatorCommand(
+  return withStore(config, (store, clock) =>
+    runOperatorCommand(
       {
-        store,
-        clock,
+        ...{ store, clock, actor },
         random: systemRandom,
         environment: config.environment,
         keyRing: () => KeyRing.read(config.keyRingFile),
@@ -59,10 +63,48 @@ export async function ask(
       },
       command,
       given,
-    );
+    ),
+  );
+}
+
+/** Opens the store for one use. */
+export async function withStore<T>(
+  config: Config,
+  use: (store: Store, clock: Clock) => Promise<T>,
+): Promise<T> {
+  const clock = systemClock();
+  const { openStore } = await import('../../store/open.ts');
+  const { createLogger } = await import('../../telemetry/logger.ts');
+  const opening = openStore(config, clock, createLogger('silent'));
+  const store = await opening.catch((error: Error) => {
+    if (config.postgres) throw new OperatorError(error.message);
+    return throwInUse(error, config);
+  });
+  try {
+    return await use(store, clock);
   } finally {
     await store.close();
   }
+}
+
+/** Whether a store is there: beside a router or sender, or on an administrator's machine, there may be none. */
+export async function hasStore(config: Config): Promise<boolean> {
+  const { storeFile } = await import('../../store/open.ts');
+  return (
+    config.postgres !== null || existsSync(storeFile(config)) || existsSync(operatorTokenFile(config.dataDir))
+  );
+}
+
+/** Opens the store for each entry. Throws where there is none: what cannot be recorded is not done. */
+function auditWhereStoreIs(config: Config, actor: Actor): AddToAudit {
+  return async (...entry) => {
+    if (!(await hasStore(config)))
+      throw new OperatorError(
+        'this is recorded in the audit, and there is no store here: run it where the api runs, or with its ' +
+          'HOOKRAIL_DATA_DIR, or HOOKRAIL_STORE and HOOKRAIL_POSTGRES_URL',
+      );
+    await withStore(config, (store, clock) => auditOf({ store, clock, actor })(...entry));
+  };
 }
 
 /** A file that cannot be opened is probably that of a service which was looked for at another address. */
@@ -93,14 +135,22 @@ async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>
 async function askService(
   url: string,
   given: Arguments,
-  { dataDir, withinMs }: { readonly dataDir: string; readonly withinMs: number },
+  {
+    dataDir,
+    actor,
+    withinMs,
+  }: { readonly dataDir: string; readonly actor: Actor; readonly withinMs: number },
 ): Promise<{ result: unknown } | undefined> {
   const token = readToken(dataDir);
   if (token === undefined) return undefined;
   const { request } = await import('undici');
   const answer = await request(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      [PERSON_HEADER]: encodeURIComponent(personOf(actor) ?? ''),
+    },
     body: JSON.stringify(given),
     signal: AbortSignal.timeout(withinMs),
     headersTimeout: withinMs,
@@ -137,10 +187,11 @@ export function operationsUrl({ operations }: Config): string {
 }
 
 /** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
-export async function recordStoreSummaries(config: Config) {
+export async function recordStoreSummaries(config: Config, actor: Actor) {
   const of = async (command: BrokerCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;
-    const answer = await askService(url, {}, { dataDir: config.dataDir, withinMs: LONG_TIMEOUT_MS });
+    const options = { dataDir: config.dataDir, actor, withinMs: LONG_TIMEOUT_MS };
+    const answer = await askService(url, {}, options);
     return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
   };
   return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };

@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import type { Config } from '../../config/config.ts';
 import { messageOf } from '../../messages/error-message.ts';
-import { OperatorError } from '../commands/arguments.ts';
+import type { Actor } from '../../store/change.ts';
+import { auditOf, OperatorError } from '../commands/arguments.ts';
+import { withStore } from './ask.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 import { type CopyMeans, copyCommand } from './store-copy-command.ts';
 
@@ -12,7 +14,7 @@ export function storeCommands(
   execute: Execute,
   means: CopyMeans,
 ): Argv<GlobalOptions> {
-  const { configOf, show } = means;
+  const { configOf, actorOf, show } = means;
   return copyCommand(store, means)
     .command(
       'backup <to>',
@@ -26,22 +28,24 @@ export function storeCommands(
       'Replace the store with a backup; the service must be stopped',
       (restore) =>
         restore.positional('from', { type: 'string', demandOption: true, describe: 'A backup of the store' }),
-      async (argv) => show(argv, await restored(configOf(argv), argv)),
+      async (argv) => show(argv, await restored(configOf(argv), actorOf(argv), argv)),
     )
     .command(
       'migrate',
       'Bring a database on PostgreSQL to the layout of this build, while the service runs',
       (migrate) => migrate,
-      async (argv) => show(argv, await migrated(configOf(argv), argv)),
+      async (argv) => show(argv, await migrated(configOf(argv), actorOf(argv), argv)),
     )
     .demandCommand(1, 'name a store command: backup, restore, migrate, copy');
 }
 
-async function migrated(config: Config, { output }: GlobalOptions): Promise<object | string> {
+async function migrated(config: Config, actor: Actor, { output }: GlobalOptions): Promise<object | string> {
   const { migrateStore } = await import('../../store/open.ts');
   const { systemClock } = await import('../../process/clock.ts');
   try {
     const { from, to } = await migrateStore(config, systemClock());
+    // A new database has no audit yet, and stays empty: a copy fills none that has rows.
+    if (from > 0 && from !== to) await record(config, actor, 'store.migrate', { from, to });
     if (output === 'json') return { from, to };
     return from === to ? `the database has layout ${to} already` : `migrated from layout ${from} to ${to}`;
   } catch (error) {
@@ -49,13 +53,20 @@ async function migrated(config: Config, { output }: GlobalOptions): Promise<obje
   }
 }
 
+/** Adds to the audit of the store that the command has made, once it can be opened. */
+function record(config: Config, actor: Actor, action: string, details: Readonly<Record<string, unknown>>) {
+  return withStore(config, (store, clock) => auditOf({ store, clock, actor })(action, details));
+}
+
 async function restored(
   config: Config,
+  actor: Actor,
   { from, output }: GlobalOptions & { readonly from: string },
 ): Promise<object | string> {
   const { restoreStore } = await import('../../store/open.ts');
   try {
     const { file, keptAs } = restoreStore(config, from);
+    await record(config, actor, 'store.restore', { from, keptAs });
     const kept = keptAs === null ? '' : `; the previous store is kept as ${keptAs}`;
     const note = 'API keys that were revoked after the backup are valid again: check keys list';
     return output === 'json'

@@ -6,12 +6,20 @@ import type { Execute, GlobalOptions } from './execute.ts';
 /** The number of endpoints and stored responses that each key seals, from the store. */
 type Usage = readonly { readonly keyId: string; readonly endpoints: number; readonly answers: number }[];
 
+export interface KeyRingChange {
+  readonly change: 'create' | 'add' | 'remove';
+  readonly keyRing: string;
+  readonly key: string;
+}
+
 export interface KeyRingMeans {
   readonly execute: Execute;
   /** Null without a store: beside a router or sender, or on an administrator's machine. */
   readonly usage: (options: GlobalOptions) => Promise<Usage | null>;
   /** The configured file, used when none is given. */
   readonly ringFile: (options: GlobalOptions) => string;
+  /** Records a change of the file in the audit, where there is a store. */
+  readonly note: (options: GlobalOptions, change: KeyRingChange) => Promise<void>;
   readonly show: (options: GlobalOptions, result: unknown) => void;
 }
 
@@ -27,9 +35,10 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       'Create a key ring; never overwrites a file',
       (create) =>
         create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
-      (argv) => {
+      async (argv) => {
         const file = argv.out ?? means.ringFile(argv);
         create(file);
+        await means.note(argv, { change: 'create', keyRing: file, key: readRing(file).active });
         const note = 'keep a copy; without it no signing secret can be read';
         show(argv, argv.output === 'json' ? { created: file, note } : `created ${file}: ${note}`);
       },
@@ -38,9 +47,10 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       'add',
       'Add a key and make it the active one; the others still open secrets',
       (add) => add.options(RING),
-      (argv) => {
+      async (argv) => {
         const file = fileOf(argv);
         const added = addKey(file);
+        await means.note(argv, { change: 'add', keyRing: file, key: added });
         show(argv, {
           added,
           keyRing: file,
@@ -68,6 +78,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       async (argv) => {
         const file = fileOf(argv);
         refuseUsed(argv.id, await means.usage(argv));
+        await means.note(argv, { change: 'remove', keyRing: file, key: argv.id });
         removeKey(file, argv.id);
         show(argv, {
           removed: argv.id,

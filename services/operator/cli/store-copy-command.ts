@@ -5,6 +5,7 @@ import { readPostgresCa } from '../../config/postgres-config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
+import type { Actor } from '../../store/change.ts';
 import type { CopyResult } from '../../store/copy/copy-store.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { GlobalOptions } from './execute.ts';
@@ -16,6 +17,8 @@ export interface CopyMeans {
   readonly environment: Environment;
   /** `over`: variables in the place of the environment's. */
   readonly configOf: (options: GlobalOptions, over?: Environment) => Config;
+  /** Who gives the command. */
+  readonly actorOf: (options: GlobalOptions) => Actor;
   readonly print: (line: string) => void;
   readonly show: (options: GlobalOptions, result: unknown) => void;
 }

@@ -1,7 +1,7 @@
 import type { Broker, RecordStore } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { Actor } from '../../store/change.ts';
+import { type Actor, OPERATOR } from '../../store/change.ts';
 import type { ErasureOrder } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -14,7 +14,6 @@ const LOOK_MS = 60_000;
 const LEFT_TO_OTHERS_MS = 300_000;
 /** Records read together: each holds a body. */
 const RECORDS_PAGE = 100;
-const OPERATOR: Actor = { kind: 'operator' };
 
 export type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities'>;
 
@@ -29,11 +28,13 @@ interface EraseDeps {
   readonly store: Pick<Store, 'erasures'>;
   readonly recordStores: RecordStores;
   readonly clock: Clock;
+  /** Absent: the service finishes what another process has begun. */
+  readonly actor?: Actor;
 }
 
 /** Carries out an order from its beginning, in small steps. After an interruption it is carried out again. */
 export async function carryOutErasure(
-  { store, recordStores, clock }: EraseDeps,
+  { store, recordStores, clock, actor = OPERATOR }: EraseDeps,
   order: ErasureOrder,
   signal?: AbortSignal,
 ): Promise<Erased> {
@@ -51,7 +52,7 @@ export async function carryOutErasure(
     await clock.sleep(PAUSE_MS, signal);
   }
   const removed = { events, deliveries };
-  await store.erasures.finish(order.erasureId, removed, { at: clock.wall(), actor: OPERATOR });
+  await store.erasures.finish(order.erasureId, removed, { at: clock.wall(), actor });
   return { ...removed, removedRecords };
 }
 

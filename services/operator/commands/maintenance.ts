@@ -2,11 +2,12 @@ import { timestamp } from '../../api/endpoint-json.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import { messageOf } from '../../messages/error-message.ts';
-import { CursorInvalid } from '../../store/change.ts';
+import { CursorInvalid, personOf } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
 import {
   type Arguments,
+  auditOf,
   type Command,
   flag,
   limitOf,
@@ -22,11 +23,13 @@ import { rewrap } from './rewrap.ts';
 
 const AUDIT_DEFAULT = 100;
 const AUDIT_MAX = 1000;
+const PATH_CHARACTERS_MAX = 4096;
 
 export const MAINTENANCE_COMMANDS = {
   'audit-list': listAudit,
   'entity-erase': eraseEntity,
   'keyring-usage': ({ store, clock }) => store.sealings.counts(clock.wall()),
+  'keyring-note': noteKeyRing,
   'keyring-rewrap': rewrapAll,
 } as const satisfies Record<string, Command>;
 
@@ -53,6 +56,7 @@ function auditJson(entry: AuditEntry & { readonly cursor: string }) {
     at: timestamp(at),
     action,
     actor: actor.kind,
+    person: personOf(actor),
     keyId: actor.kind === 'api_key' ? actor.keyId : null,
     key: key?.hint ?? null,
     keyName: key?.name ?? null,
@@ -75,14 +79,26 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
       `this removes the bodies of all events of ${entityId} for good, and they cannot be resent: confirm with --yes`,
     );
   }
-  const { store, clock } = deps;
-  const options = { at: clock.wall(), actor: { kind: 'operator' } } as const;
+  const { store, clock, actor } = deps;
+  const options = { at: clock.wall(), actor };
   const erasureId = await store.erasures.order({ entityId, merchantId }, options);
   const order = { erasureId, entityId, merchantId };
   const erased = await deps.withRecordStores((recordStores) =>
-    carryOutErasure({ store, recordStores, clock }, order),
+    carryOutErasure({ store, recordStores, clock, actor }, order),
   );
   return { entityId, merchantId, ...erased };
+}
+
+const KEYRING_CHANGES = ['create', 'add', 'remove'];
+
+/** Records a change of the key ring's file, which the operator's tool makes itself. */
+async function noteKeyRing(deps: OperatorDeps, given: Arguments): Promise<unknown> {
+  const change = text(given, 'change');
+  if (!KEYRING_CHANGES.includes(change))
+    throw new OperatorError(`change: must be one of ${KEYRING_CHANGES.join(', ')}`);
+  const details = { keyRing: text(given, 'keyRing', PATH_CHARACTERS_MAX), key: text(given, 'key') };
+  await auditOf(deps)(`keyring.${change}`, details);
+  return details;
 }
 
 async function rewrapAll(deps: OperatorDeps): Promise<unknown> {

@@ -1,29 +1,36 @@
-import { timestamp } from '../../api/endpoint-json.ts';
+import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
-import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
+import { type AddToAudit, type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
 /** Operator commands on the broker's record stores. */
 
 type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters'>;
-type Command = (recordStores: RecordStores, given: Arguments, now: number) => Promise<unknown>;
+type Command = (recordStores: RecordStores, given: Arguments, context: BrokerContext) => Promise<unknown>;
+
+export interface BrokerContext {
+  readonly now: number;
+  readonly audit: AddToAudit;
+}
 
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
 
 export const RECORD_STORE_COMMANDS = {
-  'quarantine-list': async ({ quarantine }, given, now) => {
+  'quarantine-list': async ({ quarantine }, given, { now }) => {
     const matches = matcherOf(filterOf(given, now));
     const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
     return records.map(({ position, record }) => quarantinedJson(position, record));
   },
   'quarantine-summary': ({ quarantine }) => summaryOf(quarantine),
-  'quarantine-show': async ({ quarantine }, { position }) => {
+  'quarantine-show': async ({ quarantine }, { position }, { audit }) => {
     if (typeof position !== 'string') throw new OperatorError('position: must be a text');
     const record = await quarantine.read(position).catch(refuseRange);
     if (!record)
       throw new OperatorError(`there is no record at ${position} in quarantine: see quarantine list`);
+    const { eventId, merchantId } = record;
+    await audit('quarantine.show', { position, eventId }, merchantId);
     return { ...quarantinedJson(position, record), ...originJson(record), base64: base64Of(record.bytes) };
   },
   'quarantine-replay': replay,
@@ -34,6 +41,8 @@ export const RECORD_STORE_COMMANDS = {
   'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
 
+/** The most positions in an audit entry. */
+const POSITIONS_MAX = 100;
 /** The most refusals in a response; the others are still listed. */
 const REFUSALS_MAX = 20;
 
@@ -41,7 +50,11 @@ const REFUSALS_MAX = 20;
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
  * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
  */
-async function replay({ quarantine }: RecordStores, given: Arguments, now: number): Promise<Replayed> {
+async function replay(
+  { quarantine }: RecordStores,
+  given: Arguments,
+  { now, audit }: BrokerContext,
+): Promise<Replayed> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
     throw new OperatorError('positions: must be a list of texts');
@@ -55,6 +68,9 @@ async function replay({ quarantine }: RecordStores, given: Arguments, now: numbe
   }
   const wanted = chooses ? await found(quarantine, filter) : positions;
   if (wanted.length === 0) return { replayed: 0 };
+  const asked = { ...filter, since: timestampOrNull(filter.since ?? null) ?? undefined };
+  const positionsOf = { records: wanted.length, positions: wanted.slice(0, POSITIONS_MAX) };
+  await audit('quarantine.replay', { ...asked, ...positionsOf }, filter.merchant);
   const { requeued, refused } = await quarantine.requeue(wanted);
   if (refused.length === 0) return { replayed: requeued };
   return { replayed: requeued, refused: refused.length, refusals: refused.slice(0, REFUSALS_MAX) };
@@ -137,11 +153,22 @@ function refuseRange(error: unknown): never {
 
 /** Returns a record without its bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
-  const { reason, detail, at, eventId, merchantId, bytes, origin } = record;
+  const { reason, detail, at, eventId, merchantId, bytes, origin, publishedBy = null } = record;
   const place = origin === undefined ? null : `${origin.topic}/${origin.partition}@${origin.offset}`;
   const key = origin?.key ? shownBytes(origin.key) : null;
   const size = origin?.valueBytes ?? bytes.length;
-  return { position, at: timestamp(at), reason, eventId, merchantId, place, key, bytes: size, detail };
+  return {
+    position,
+    at: timestamp(at),
+    reason,
+    eventId,
+    merchantId,
+    publishedBy,
+    place,
+    key,
+    bytes: size,
+    detail,
+  };
 }
 
 /** Returns the rest of the Kafka record; nothing where there was none. */

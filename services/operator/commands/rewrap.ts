@@ -1,6 +1,7 @@
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import { pollUntil } from '../../process/poll-until.ts';
+import { type Actor, OPERATOR } from '../../store/change.ts';
 import type { Resealed, SealedThing } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -25,8 +26,9 @@ export async function rewrap(deps: {
   readonly store: Pick<Store, 'sealings' | 'outbox' | 'leases'>;
   readonly clock: Clock;
   readonly keyRing: KeyRing;
+  readonly actor?: Actor;
 }): Promise<Rewrapped> {
-  const { store, clock, keyRing } = deps;
+  const { store, clock, keyRing, actor = OPERATOR } = deps;
   const notOpened: string[] = [];
   let [endpoints, answers] = [0, 0];
   for (let after: string | undefined; ; ) {
@@ -41,7 +43,7 @@ export async function rewrap(deps: {
       if (anew) resealed.push(anew);
       else notOpened.push(thing.id);
     }
-    const replaced = await store.sealings.replace(resealed, { at: now, actor: { kind: 'operator' } });
+    const replaced = await store.sealings.replace(resealed, { at: now, actor });
     endpoints += replaced.endpoints;
     answers += replaced.answers;
     if (await store.leases.isHeld('api')) await relayed(deps);

@@ -3,11 +3,14 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import express, { type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
+import { personOf } from '../../store/change.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { auditOf } from './arguments.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import type { ClockCommands } from './clock.ts';
 import { type Arguments, type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { RecordStores } from './erase-entity.ts';
+import { actorIn, PERSON_HEADER } from './person.ts';
 import { operatorTokenFile } from './token-file.ts';
 
 /** Enough for some thousand positions of a record store. */
@@ -20,7 +23,7 @@ const TOKEN_BYTES = 32;
  * new token at each start: whoever can read the data directory is the operator.
  */
 export function operatorRoutes(
-  given: Omit<OperatorDeps, 'withRecordStores'> & {
+  given: Omit<OperatorDeps, 'withRecordStores' | 'actor'> & {
     readonly broker: RecordStores & Pick<Broker, 'losses'>;
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
@@ -28,7 +31,10 @@ export function operatorRoutes(
     readonly log: Logger;
   },
 ): Router {
-  const deps: OperatorDeps & typeof given = { ...given, withRecordStores: (use) => use(given.broker) };
+  const deps = {
+    ...given,
+    withRecordStores: <T>(use: (stores: RecordStores) => Promise<T>) => use(given.broker),
+  };
   const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
   writeToken(deps.dataDir, token);
   const expected = digest(`Bearer ${token}`);
@@ -42,8 +48,9 @@ export function operatorRoutes(
     const { command } = request.params;
     try {
       const args = request.body ?? {};
-      const result = await run(deps, command, args);
-      deps.log.info({ event: 'operator_command', command });
+      const actor = actorIn(request.get(PERSON_HEADER));
+      const result = await run({ ...deps, actor }, command, args);
+      deps.log.info({ event: 'operator_command', command, person: personOf(actor) });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {
       if (error instanceof OperatorError) return void response.status(422).json({ error: error.message });
@@ -60,9 +67,11 @@ function run(
   command: string,
   args: Arguments,
 ): Promise<unknown> {
+  const audit = auditOf(deps);
   const clockCommand = deps.clockCommands?.find(command);
-  if (clockCommand) return clockCommand(args);
-  if (isBrokerCommand(command)) return runBrokerCommand(deps.broker, command, args, deps.clock.now());
+  if (clockCommand) return clockCommand(args, audit);
+  if (isBrokerCommand(command))
+    return runBrokerCommand(deps.broker, command, args, { now: deps.clock.now(), audit });
   return runOperatorCommand(deps, command, args);
 }
 

@@ -30,7 +30,7 @@ const AUDIT = table(
   'audit',
   {
     ...{ audit_id: 'bigint', at: 'bigint', actor: 'text', merchant_id: 'text', endpoint_uuid: 'text' },
-    ...{ action: 'text', details: 'text' },
+    ...{ action: 'text', details: 'text', person: 'text' },
   },
   { select: 'SELECT * FROM audit WHERE audit_id > ? AND audit_id <= ? ORDER BY audit_id' },
 );
@@ -58,6 +58,7 @@ const MANAGEMENT: readonly SmallTable[] = [
   table('api_key', {
     ...{ seq: 'bigint', key_id: 'text', kind: 'text', merchant_id: 'text', hash: 'bytea', hint: 'text' },
     ...{ name: 'text', created_at: 'bigint', revoked_at: 'bigint', last_used_at: 'bigint' },
+    ...{ types: 'text', merchants: 'text' },
   }),
   table('endpoint', {
     ...{ seq: 'bigint', uuid: 'text', merchant_id: 'text', url: 'text', description: 'text' },

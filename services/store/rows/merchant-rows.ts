@@ -38,6 +38,9 @@ export interface ApiKeyRow {
   readonly created_at: number;
   readonly revoked_at: number | null;
   readonly last_used_at: number | null;
+  /** JSON; null: all. */
+  readonly types: string | null;
+  readonly merchants: string | null;
 }
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
@@ -51,5 +54,18 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    ...(row.types === null ? {} : { types: JSON.parse(row.types) }),
+    ...(row.merchants === null ? {} : { merchants: JSON.parse(row.merchants) }),
   };
+}
+
+/** Returns the text of the columns `types` and `merchants`. */
+export function listText(list: readonly string[] | null | undefined): string | null {
+  return list ? JSON.stringify(list) : null;
+}
+
+/** The parts of a key that the audit shows: a list that is not there is not mentioned. */
+export function auditedKey(row: ApiKeyRow): Readonly<Record<string, unknown>> {
+  const { keyId, hint, name, types, merchants } = toApiKey(row);
+  return { keyId, hint, name, ...(types && { types }), ...(merchants && { merchants }) };
 }

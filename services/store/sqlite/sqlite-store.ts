@@ -3,6 +3,7 @@ import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { OPERATOR } from '../change.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
@@ -113,7 +114,10 @@ class SqliteStore implements Store {
       deliveries: (...args) => reader.call('merchantDeliveries', args),
       events: (...args) => reader.call('merchantEvents', args),
     };
-    this.audit = { list: (options) => reader.call('audit', [options]) };
+    this.audit = {
+      list: (options) => reader.call('audit', [options]),
+      add: (entry) => this.#watched(writer.call('addToAudit', [entry])),
+    };
     this.sealings = {
       counts: (now) => reader.call('sealCounts', [now]),
       notSealedWith: (keyId, options) => reader.call('notSealedWith', [keyId, options]),
@@ -190,21 +194,25 @@ class SqliteStore implements Store {
   #makeMerchants(): Merchants {
     const now = () => this.#clock.wall();
     return {
-      create: (merchant) => this.#watched(this.#writer.call('createMerchant', [merchant, now()])),
+      create: (merchant, actor = OPERATOR) =>
+        this.#watched(this.#writer.call('createMerchant', [merchant, now(), actor])),
       get: (merchantId) => this.#reader.call('merchant', [merchantId]),
       list: () => this.#reader.call('merchants', []),
-      update: (merchantId, change) =>
-        this.#watched(this.#writer.call('updateMerchant', [merchantId, change, now()])),
+      update: (merchantId, change, actor = OPERATOR) =>
+        this.#watched(this.#writer.call('updateMerchant', [merchantId, change, now(), actor])),
     };
   }
 
   #makeKeys(): ApiKeys {
     const known = new KnownKeys((hash) => this.#reader.call('keyByHash', [hash]));
     return {
-      create: (key) => this.#watched(this.#writer.call('createKey', [key, this.#clock.wall()])),
+      create: (key, actor = OPERATOR) =>
+        this.#watched(this.#writer.call('createKey', [key, this.#clock.wall(), actor])),
       findByHash: (hash) => known.find(hash),
       list: () => this.#reader.call('keys', []),
-      revoke: (keyId, at) => known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at]))),
+      revoke: (keyId, at, actor = OPERATOR) =>
+        known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at, actor]))),
+      setRights: (...args) => known.change(this.#watched(this.#writer.call('setKeyRights', args))),
       touch: (keyId, at) => this.#used.add(keyId, at),
     };
   }

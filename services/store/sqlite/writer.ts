@@ -94,6 +94,7 @@ function managementOf({ merchants, endpoints, replays, legacy, answers }: Return
     updateMerchant: merchants.update.bind(merchants),
     createKey: merchants.createKey.bind(merchants),
     revokeKey: merchants.revokeKey.bind(merchants),
+    setKeyRights: merchants.setRights.bind(merchants),
     touchKeys: merchants.touchKeys.bind(merchants),
     createEndpoint: endpoints.create.bind(endpoints),
     updateEndpoint: endpoints.update.bind(endpoints),
@@ -117,6 +118,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
   return {
     ...managementOf(writers),
     published: outbox.published.bind(outbox),
+    addToAudit: outbox.audit.bind(outbox),
     addAgain: restore.addAgain.bind(restore),
     adopt: restore.adopt.bind(restore),
     applyJournal: journal.apply.bind(journal),

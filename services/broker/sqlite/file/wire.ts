@@ -33,10 +33,12 @@ export interface CommitHalfMessage {
   readonly rows: Float64Array;
   /** The rows' bytes by stream. */
   readonly streams: readonly (ArrayBuffer | null)[];
-  /** The end of each event of the checked rows, counted from the start of the stream's buffer. */
+  /**
+   * Of each event of the checked rows, the end of its content and its end, counted from the start of the stream's buffer.
+   */
   readonly eventEnds: Uint32Array;
   /**
-   * Events whose results are in this half, and the end of each: when one of them is known, nothing of the half is
+   * The contents of events whose results are in this half, and the end of each: when one of them is known, nothing of the half is
    * written.
    */
   readonly routed: ArrayBuffer | null;

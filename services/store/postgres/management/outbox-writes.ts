@@ -1,5 +1,5 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Actor } from '../../change.ts';
+import { type Actor, personOf } from '../../change.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import { actorText } from '../../rows/audit-rows.ts';
 import { StoreUnavailable } from '../../store.ts';
@@ -59,9 +59,17 @@ export async function addToAudit(
 ): Promise<void> {
   const { at, actor, merchantId, endpointId = null, action, details } = entry;
   const row = await tx.first<{ readonly audit_id: number }>(
-    `INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES ($1, $2, $3, $4, $5, $6)
-     RETURNING audit_id`,
-    [Math.floor(at), actorText(actor), merchantId, endpointId, action, JSON.stringify(details)],
+    `INSERT INTO audit (at, actor, person, merchant_id, endpoint_uuid, action, details)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING audit_id`,
+    [
+      Math.floor(at),
+      actorText(actor),
+      personOf(actor),
+      merchantId,
+      endpointId,
+      action,
+      JSON.stringify(details),
+    ],
   );
   if (row && merchantId !== null && endpointId !== null && action.startsWith('endpoint.'))
     tx.feed.push({ merchantId, kind: FEED_KIND.endpoint, at, ref: row.audit_id });

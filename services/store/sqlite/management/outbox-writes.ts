@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Actor } from '../../change.ts';
+import { type Actor, personOf } from '../../change.ts';
 import { actorText } from '../../rows/audit-rows.ts';
 import type { FeedWrites } from '../feed/feed-writes.ts';
 
@@ -20,7 +20,8 @@ export class OutboxWrites {
     this.#feed = feed;
     this.#add = db.prepare('INSERT INTO outbox (change) VALUES (?)');
     this.#audit = db.prepare(
-      'INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT INTO audit (at, actor, person, merchant_id, endpoint_uuid, action, details)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#forget = db.prepare('DELETE FROM outbox WHERE outbox_id = ?');
   }
@@ -46,6 +47,7 @@ export class OutboxWrites {
     const auditId = this.#audit.run(
       Math.floor(at),
       actor,
+      personOf(entry.actor),
       merchantId,
       endpointId ?? null,
       action,
