@@ -4,6 +4,7 @@ import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
+import { publishersContract } from './merchants/store-publishers.ts';
 import { answersContract } from './requests/store-answers.ts';
 import { leasesContract } from './requests/store-leases.ts';
 import { limitsContract } from './requests/store-limits.ts';
@@ -35,6 +36,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     replayContract(test);
     keepingContract(test);
     bodiesContract(test);
+    publishersContract(test);
   });
 }
 

@@ -174,5 +174,9 @@ test('an operator adds, lists, rewraps to and removes a key of the key ring', as
   expect([active.code, active.err]).toEqual([1, expect.stringContaining(`key "${added}" seals`)]);
   const key = Object.values(JSON.parse(readFileSync(file, 'utf8')).keys)[0] as string;
   expect((await operator('keyring', 'list')).out).not.toContain(key.slice(0, 20));
-  expect(await json('audit', 'list', '--limit', '1')).toMatchObject([{ action: 'keyring.rewrap' }]);
+  expect(await json('audit', 'list', '--limit', '3')).toMatchObject([
+    { action: 'keyring.remove', details: { key: 'k1', keyRing: file } },
+    { action: 'keyring.rewrap' },
+    { action: 'keyring.add', details: { key: added } },
+  ]);
 });

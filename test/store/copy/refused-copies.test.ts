@@ -66,9 +66,9 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
   it('is refused into a database whose layout this build does not have', async () => {
     const { copy, database, migrate } = await place();
     await migrate();
-    await database.query('UPDATE layout SET applied_at = NULL WHERE version = 2');
+    await database.query('UPDATE layout SET applied_at = NULL WHERE version = 3');
     await expect(copy()).rejects.toThrow('hookrail operator store migrate');
-    await database.query('UPDATE layout SET applied_at = now(), works_with = 99 WHERE version = 2');
+    await database.query('UPDATE layout SET applied_at = now(), works_with = 99 WHERE version = 3');
     await expect(copy()).rejects.toThrow('run the newer build');
   });
 
@@ -79,7 +79,7 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
     db.pragma('user_version = 12');
     db.close();
     await expect(copy()).rejects.toThrow(
-      /has layout 12, this build copies 13: start the service of this build/,
+      /has layout 12, this build copies 14: start the service of this build/,
     );
   });
 
