@@ -13,13 +13,13 @@ export function publisherGuarantees(bench: GiveBench): void {
   const directory = new Directory();
   directory.apply(merchantChange(MERCHANT, 1));
   const received: ReceivedEvent[] = [];
-  const route = (broker: Broker) =>
+  const route = (broker: Broker, isPure = false) =>
     broker.events.consume(
       (input) => {
         received.push(input);
         return fanOut(input, { directory, acceptsSimulated: true, now: bench().clock.now() });
       },
-      { inFlightMax: 10 },
+      { inFlightMax: 10, isPure },
     );
   const publisherOf = (eventId: string) => {
     const found = received.find(({ decoded }) => decoded.ok && decoded.event.eventId === eventId);
@@ -48,25 +48,28 @@ export function publisherGuarantees(bench: GiveBench): void {
     expect(publisherOf(event.eventId)).toBe(keyId);
   });
 
-  it('takes the same event under another key for a repeat, and other content under the same key for a conflict', async () => {
-    const broker = await bench().open();
-    await route(broker);
-    const [one, other] = [randomUUID(), randomUUID()];
-    const event = anEvent({ merchantId: MERCHANT, publishedBy: one });
-    await broker.publishEvents([event]);
-    const again = await broker.publishEvents([{ ...event, publishedBy: other }]);
-    if (broker.capabilities.recognisesRepeatedEvents) expect(again).toEqual(['duplicate']);
-    const third = randomUUID();
-    await broker.publishEvents([{ ...event, occurredAt: event.occurredAt + 1, publishedBy: third }]);
-    const kept = await bench().eventually('the conflict is in quarantine', () =>
-      quarantined(broker, event.eventId),
-    );
-    expect(kept.record).toMatchObject({ reason: 'event_id_conflict', publishedBy: third });
-    expect(publisherOf(event.eventId)).toBe(one);
-    expect(
-      await broker.quarantine.list({ limit: 9, matches: ({ eventId }) => eventId === event.eventId }),
-    ).toHaveLength(1);
-  });
+  it.each([false, true])(
+    'takes the same event under another key for a repeat, and other content under the same key for a conflict, with a pure router: %s',
+    async (isPure) => {
+      const broker = await bench().open();
+      await route(broker, isPure);
+      const [one, other] = [randomUUID(), randomUUID()];
+      const event = anEvent({ merchantId: MERCHANT, publishedBy: one });
+      await broker.publishEvents([event]);
+      const again = await broker.publishEvents([{ ...event, publishedBy: other }]);
+      if (broker.capabilities.recognisesRepeatedEvents) expect(again).toEqual(['duplicate']);
+      const third = randomUUID();
+      await broker.publishEvents([{ ...event, occurredAt: event.occurredAt + 1, publishedBy: third }]);
+      const kept = await bench().eventually('the conflict is in quarantine', () =>
+        quarantined(broker, event.eventId),
+      );
+      expect(kept.record).toMatchObject({ reason: 'event_id_conflict', publishedBy: third });
+      expect(publisherOf(event.eventId)).toBe(one);
+      expect(
+        await broker.quarantine.list({ limit: 9, matches: ({ eventId }) => eventId === event.eventId }),
+      ).toHaveLength(1);
+    },
+  );
 
   it('keeps the key of a quarantined event when it is put back', async () => {
     const broker = await bench().open();
