@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { withoutTrailing } from '../services/domain/text/trimmed.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { type Environment, foundDataDir, SANDBOX_FILE } from './sandbox-place.ts';
 
@@ -156,7 +157,7 @@ export class Settings {
 }
 
 function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
+  return withoutTrailing(url, '/');
 }
 
 function readSandboxFile(path: string): Environment {
