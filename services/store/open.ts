@@ -4,7 +4,7 @@ import { type PostgresConfig, readPostgresCa } from '../config/postgres-config.t
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { parsePostgresUrl } from './postgres/client/postgres-address.ts';
+import { type PostgresAddress, parsePostgresUrl } from './postgres/client/postgres-address.ts';
 import { restoreSqliteStore } from './sqlite/maintenance/restore.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
@@ -30,13 +30,15 @@ export async function openStore(config: StoreConfig, clock: Clock, log: Logger):
   if (environment === 'production') {
     const { checkReplication } = await import('./postgres/client/replication.ts');
     await checkReplication(address, replication, clock);
+    const { warnOfRights } = await import('./postgres/migrations/grants.ts');
+    await warnOfRights(address, clock, log);
   }
   return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, logCommit, log });
 }
 
 /**
- * Migrates the database to the layout of this build, while processes of this build and of the one before use it. Returns
- * the layout before and after. Rejects with one line for an operator.
+ * Migrates the database to the layout of this build, while processes of this build and of the one before use it, and grants
+ * the running role what it needs. Returns the layout before and after. Rejects with one line for an operator.
  */
 export async function migrateStore(
   { postgres }: Pick<StoreConfig, 'postgres'>,
@@ -44,7 +46,7 @@ export async function migrateStore(
 ): Promise<{ readonly from: number; readonly to: number }> {
   if (!postgres) throw new ConfigError('a store on SQLite is migrated by the service when it starts');
   const { migrateDatabase } = await import('./postgres/migrations/migrate.ts');
-  return migrateDatabase(addressOf(postgres), clock);
+  return migrateDatabase(ownersAddress(postgres), clock, undefined, addressOf(postgres).user);
 }
 
 /**
@@ -63,11 +65,22 @@ export function restoreStore(
   return { file, keptAs: restoreSqliteStore(file, from).keptAs };
 }
 
-function addressOf(postgres: PostgresConfig) {
+/** Returns the address with the role that runs. */
+function addressOf(postgres: PostgresConfig): PostgresAddress {
+  return addressIn('HOOKRAIL_POSTGRES_URL', postgres.url, postgres);
+}
+
+/** Returns the address with the role that owns the tables. */
+export function ownersAddress(postgres: PostgresConfig): PostgresAddress {
+  if (postgres.migrateUrl === '') return addressOf(postgres);
+  return addressIn('HOOKRAIL_POSTGRES_MIGRATE_URL', postgres.migrateUrl, postgres);
+}
+
+function addressIn(name: string, url: string, postgres: PostgresConfig): PostgresAddress {
   const ca = readPostgresCa(postgres);
   try {
-    return parsePostgresUrl(postgres.url, ca);
+    return parsePostgresUrl(url, ca);
   } catch (error) {
-    throw new ConfigError(`HOOKRAIL_POSTGRES_URL cannot be used: ${messageOf(error)}`);
+    throw new ConfigError(`${name} cannot be used: ${messageOf(error)}`);
   }
 }

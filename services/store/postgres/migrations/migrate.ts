@@ -4,6 +4,8 @@ import { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
+import { runningRole } from './003-running-role.ts';
+import { grantRunning } from './grants.ts';
 import { carryOut, type Step } from './steps.ts';
 
 export interface Migration {
@@ -21,6 +23,7 @@ const change = (sql: string): Step => ({ kind: 'change', sql });
 export const MIGRATIONS: readonly Migration[] = [
   { steps: [change(management)], worksWith: 1 },
   { steps: [change(deliveryLog)], worksWith: 2 },
+  { steps: [change(runningRole)], worksWith: 2 },
 ];
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */
@@ -28,16 +31,22 @@ const LOCK = "hashtextextended('hookrail migration', 0)";
 /** Building an index may take hours. */
 const QUERY_MS = 24 * 3_600_000;
 
-/** Migrates the database at an address, with connections of its own. */
+/**
+ * Migrates the database at an address, with connections of its own. `runningRole`: a role that gets what running processes
+ * need; without one, or when it is the address's own, they run with the role that migrates.
+ */
 export async function migrateDatabase(
   address: PostgresAddress,
   clock: Clock,
   migrations: readonly Migration[] = MIGRATIONS,
+  runningRole: string = address.user,
 ): ReturnType<typeof migrate> {
   const options = { address, clock, queryMs: QUERY_MS, applicationName: 'hookrail migration' };
   const database = new PostgresDatabase({ ...options, connectionsMax: 2 });
   try {
-    return await migrate(database, clock, migrations);
+    const migrated = await migrate(database, clock, migrations);
+    if (runningRole !== address.user) await grantRunning(database, runningRole);
+    return migrated;
   } finally {
     await database.close();
   }
@@ -55,6 +64,7 @@ export async function migrate(
 ): Promise<{ readonly from: number; readonly to: number }> {
   const { version } = await layoutOf(database);
   if (version === migrations.length) return { from: version, to: version };
+  await refuseForeign(database, version);
   // A pooler keeps the session, and with it the lock, for other clients.
   if (await database.isPooled()) throw new Error(POOLED);
   // A lock of the session, which ends with it.
@@ -68,8 +78,24 @@ export async function migrate(
   });
 }
 
+/** Refuses before anything is done: a role that does not own the tables would fail at the first change of one. */
+async function refuseForeign(database: PostgresDatabase, version: number): Promise<void> {
+  if (version === 0) return;
+  const owner = await database.read(({ first }) =>
+    first<{ readonly isOwner: boolean; readonly name: string; readonly role: string }>(
+      `SELECT pg_has_role(relowner, 'USAGE') AS "isOwner", pg_get_userbyid(relowner) AS name, current_user::text AS role
+       FROM pg_class WHERE oid = to_regclass('layout')`,
+    ),
+  );
+  if (owner && !owner.isOwner)
+    throw new Error(
+      `the role ${owner.role} does not own the tables, and cannot migrate them: run hookrail operator store migrate with ` +
+        `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${owner.name}`,
+    );
+}
+
 const POOLED =
-  'a database is not migrated through PgBouncer or another pooler: run hookrail operator store migrate with the server itself in HOOKRAIL_POSTGRES_URL';
+  'a database is not migrated through PgBouncer or another pooler: run hookrail operator store migrate with the server itself in HOOKRAIL_POSTGRES_MIGRATE_URL (or HOOKRAIL_POSTGRES_URL)';
 
 async function applyAll(
   database: PostgresDatabase,
