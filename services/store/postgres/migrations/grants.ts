@@ -23,7 +23,8 @@ interface Excess {
 export async function grantRunning(database: PostgresDatabase, role: string): Promise<void> {
   await database.transaction(async (tx) => {
     const known = await tx.first('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
-    if (!known) throw new Error(`PostgreSQL has no role ${role}: CREATE ROLE ${quoted(role)} LOGIN PASSWORD '…'`);
+    if (!known)
+      throw new Error(`PostgreSQL has no role ${role}: CREATE ROLE ${quoted(role)} LOGIN PASSWORD '…'`);
     // Passed as a setting: a block takes no values.
     await tx.rows("SELECT set_config('hookrail.running_role', $1, true)", [role]);
     await tx.rows(GRANTS);

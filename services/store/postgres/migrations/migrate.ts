@@ -64,7 +64,7 @@ export async function migrate(
 ): Promise<{ readonly from: number; readonly to: number }> {
   const { version } = await layoutOf(database);
   if (version === migrations.length) return { from: version, to: version };
-  await refuseForeign(database, version);
+  if (version > 0) await refuseForeign(database);
   // A pooler keeps the session, and with it the lock, for other clients.
   if (await database.isPooled()) throw new Error(POOLED);
   // A lock of the session, which ends with it.
@@ -76,22 +76,6 @@ export async function migrate(
       await rows(`SELECT pg_advisory_unlock(${LOCK})`);
     }
   });
-}
-
-/** Refuses before anything is done: a role that does not own the tables would fail at the first change of one. */
-async function refuseForeign(database: PostgresDatabase, version: number): Promise<void> {
-  if (version === 0) return;
-  const owner = await database.read(({ first }) =>
-    first<{ readonly isOwner: boolean; readonly name: string; readonly role: string }>(
-      `SELECT pg_has_role(relowner, 'USAGE') AS "isOwner", pg_get_userbyid(relowner) AS name, current_user::text AS role
-       FROM pg_class WHERE oid = to_regclass('layout')`,
-    ),
-  );
-  if (owner && !owner.isOwner)
-    throw new Error(
-      `the role ${owner.role} does not own the tables, and cannot migrate them: run hookrail operator store migrate with ` +
-        `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${owner.name}`,
-    );
 }
 
 const POOLED =
@@ -139,13 +123,42 @@ export interface Layout {
   readonly worksWith: number;
 }
 
-export function layoutOf(database: PostgresDatabase): Promise<Layout> {
-  return database.read(async (statements) => {
-    const found = await statements.first<{ readonly name: string | null }>(
-      "SELECT to_regclass('layout')::text AS name",
+export async function layoutOf(database: PostgresDatabase): Promise<Layout> {
+  const access = await layoutAccess(database);
+  if (!access) return { version: 0, worksWith: 0 };
+  if (!access.mayRead)
+    throw new Error(
+      `the role ${access.role} was not granted the tables: run hookrail operator store migrate with ` +
+        `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${access.owner}, and ${access.role} in HOOKRAIL_POSTGRES_URL`,
     );
-    return found?.name ? layoutIn(statements) : { version: 0, worksWith: 0 };
-  });
+  return database.read(layoutIn);
+}
+
+interface LayoutAccess {
+  readonly role: string;
+  readonly owner: string;
+  readonly owns: boolean;
+  readonly mayRead: boolean;
+}
+
+/** Returns what the role of this connection may do with the table of layouts; undefined when there is none. */
+function layoutAccess(database: PostgresDatabase): Promise<LayoutAccess | undefined> {
+  return database.read(({ first }) =>
+    first<LayoutAccess>(
+      `SELECT current_user::text AS role, pg_get_userbyid(relowner) AS owner, pg_has_role(relowner, 'USAGE') AS owns,
+       has_table_privilege(oid, 'SELECT') AS "mayRead" FROM pg_class WHERE oid = to_regclass('layout')`,
+    ),
+  );
+}
+
+/** Refuses before anything is done: a role that does not own the tables would fail at the first change of one. */
+async function refuseForeign(database: PostgresDatabase): Promise<void> {
+  const access = await layoutAccess(database);
+  if (!access || access.owns) return;
+  throw new Error(
+    `the role ${access.role} does not own the tables, and cannot migrate them: run hookrail operator store migrate with ` +
+      `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${access.owner}`,
+  );
 }
 
 async function layoutIn({ first }: Statements): Promise<Layout> {
