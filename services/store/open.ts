@@ -46,7 +46,7 @@ export async function migrateStore(
 ): Promise<{ readonly from: number; readonly to: number }> {
   if (!postgres) throw new ConfigError('a store on SQLite is migrated by the service when it starts');
   const { migrateDatabase } = await import('./postgres/migrations/migrate.ts');
-  return migrateDatabase(ownersAddress(postgres), clock, undefined, addressOf(postgres).user);
+  return migrateDatabase(ownersAddress(postgres), clock, undefined, runningRoleOf(postgres));
 }
 
 /**
@@ -68,6 +68,11 @@ export function restoreStore(
 /** Returns the address with the role that runs. */
 function addressOf(postgres: PostgresConfig): PostgresAddress {
   return addressIn('HOOKRAIL_POSTGRES_URL', postgres.url, postgres);
+}
+
+/** Returns the role that runs. */
+export function runningRoleOf(postgres: PostgresConfig): string {
+  return addressOf(postgres).user;
 }
 
 /** Returns the address with the role that owns the tables. */
