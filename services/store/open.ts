@@ -50,19 +50,20 @@ export async function migrateStore(
 }
 
 /**
- * Puts a backup in the place of the store, which no process may have open. Returns the store's file and where the
+ * Puts a backup in the place of the store, which no process may have open, with the orders to erase that came after it. Returns the store's file and where the
  * previous one is kept; null where there was none. Throws one line for an operator.
  */
 export function restoreStore(
   config: Pick<StoreConfig, 'dataDir' | 'postgres'>,
   from: string,
+  at: number,
 ): { readonly file: string; readonly keptAs: string | null } {
   if (config.postgres)
     throw new ConfigError(
       "a store on PostgreSQL is restored with PostgreSQL's own tools: to a point in time, from a base backup and the WAL archive",
     );
   const file = storeFile(config);
-  return { file, keptAs: restoreSqliteStore(file, from).keptAs };
+  return { file, keptAs: restoreSqliteStore(file, from, at).keptAs };
 }
 
 /** Returns the address with the role that runs. */

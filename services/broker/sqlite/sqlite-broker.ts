@@ -9,6 +9,7 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { QuarantineReason } from '../../domain/quarantine.ts';
+import { TIERS } from '../../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -33,6 +34,7 @@ import { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
+import { PURGE_MS, Purging } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
@@ -57,6 +59,9 @@ export interface SqliteBrokerOptions {
   readonly log?: Logger;
   readonly recentEventsRetentionMs?: number;
 }
+
+const TOO_LARGE =
+  'unused parts of broker.db, which is too large to be written anew beside the service: until hookrail operator store vacuum';
 
 /** The broker, with a way to end a process at once. */
 export interface SqliteBroker extends Broker {
@@ -85,6 +90,7 @@ class SqliteEngine implements SqliteBroker {
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
   readonly delays: Delays;
+  readonly remnants: Broker['remnants'];
   readonly failed: Promise<Error>;
   readonly #options: SqliteBrokerOptions;
   readonly #thread: EngineThread;
@@ -96,6 +102,7 @@ class SqliteEngine implements SqliteBroker {
   readonly #endClockNote: () => void;
   readonly #quarantined = new Map<QuarantineReason, number>();
   readonly #forgetting: Forgetting;
+  readonly #purging: Purging;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedFile) {
@@ -117,6 +124,7 @@ class SqliteEngine implements SqliteBroker {
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);
+        this.#purging.committed();
         if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
         if (publications?.forward) this.#broughtForward(publications.forward);
@@ -144,13 +152,18 @@ class SqliteEngine implements SqliteBroker {
     this.deadLetters = deadLetterStore(thread, this.#queue, this.#streams.decoderOf);
     this.delays = {
       nextDue: () => this.#streams.nextDue(),
-      isQuiet: () => !this.#queue.busy && this.#streams.isQuiet(),
+      isQuiet: () => this.#isQuiet(),
       bringForward: async (ms, moved) => {
         await this.#queue.publish((part) => part.bringForward(ms, moved));
       },
     };
     const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
     this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
+    this.#purging = new Purging({ clock, thread, isQuiet: () => this.#isQuiet() });
+    this.remnants = {
+      purge: async () => ((await this.#purging.now()) ? [] : [TOO_LARGE]),
+      kept: async () => (this.#isQuiet() && this.delays.nextDue() === null ? [] : [this.#waiting()]),
+    };
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
@@ -218,14 +231,26 @@ class SqliteEngine implements SqliteBroker {
     await Promise.race([this.#queue.drained(), clock.sleep(CLOSE_GRACE_MS, ended.signal)]);
     ended.abort();
     this.#release();
+    await this.#purging.end();
     await this.#thread.close();
   }
 
   #release(): void {
     this.#forgetting.end();
+    this.#purging.cancel();
     this.#endClockNote();
     this.#streams.close();
     this.#queue.end(new Error('the broker is closed'));
+  }
+
+  #isQuiet(): boolean {
+    return !this.#queue.busy && this.#streams.isQuiet();
+  }
+
+  /** A delivery waits no longer than its whole schedule takes; what is done is cleared at the next purge. */
+  #waiting() {
+    const seconds = TIERS.reduce((sum, tier) => sum + tier, 0) / this.#options.retryScale;
+    return { where: 'deliveries that wait for a retry, in broker.db', forMs: seconds * 1000 + PURGE_MS };
   }
 
   #broughtForward({ ms, moved }: { readonly ms: number; readonly moved: () => void }): void {

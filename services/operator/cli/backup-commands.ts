@@ -3,6 +3,7 @@ import type { Argv } from 'yargs';
 import type { Config } from '../../config/config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { OperatorError } from '../commands/arguments.ts';
+import { finishOffline } from '../commands/erase-entity.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 import { type CopyMeans, copyCommand } from './store-copy-command.ts';
 
@@ -53,15 +54,25 @@ async function restored(
   config: Config,
   { from, output }: GlobalOptions & { readonly from: string },
 ): Promise<object | string> {
-  const { restoreStore } = await import('../../store/open.ts');
+  const { openStore, restoreStore } = await import('../../store/open.ts');
+  const { systemClock } = await import('../../process/clock.ts');
+  const { createLogger } = await import('../../telemetry/logger.ts');
+  const clock = systemClock();
   try {
-    const { file, keptAs } = restoreStore(config, from);
+    const { file, keptAs } = restoreStore(config, from, clock.wall());
+    const store = await openStore(config, clock, createLogger('silent'));
+    const erasedAgain = await finishOffline(store, clock).finally(() => store.close());
     const kept = keptAs === null ? '' : `; the previous store is kept as ${keptAs}`;
     const note = 'API keys that were revoked after the backup are valid again: check keys list';
     return output === 'json'
-      ? { restored: file, from, keptAs, note }
-      : `restored ${file} from ${from}${kept}\n${note}`;
+      ? { restored: file, from, keptAs, erasedAgain, note }
+      : [`restored ${file} from ${from}${kept}`, ...erasedLines(erasedAgain), note].join('\n');
   } catch (error) {
     throw new OperatorError(messageOf(error));
   }
+}
+
+function erasedLines(erasedAgain: number): string[] {
+  if (erasedAgain === 0) return [];
+  return [`erased again what was erased after the backup: ${erasedAgain} orders`];
 }

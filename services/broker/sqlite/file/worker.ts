@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { messageOf } from '../../../messages/error-message.ts';
 import { isDamage } from '../../../sqlite/database.ts';
 import { type ExclusiveLock, lockExclusively } from '../../../sqlite/exclusive-lock.ts';
+import { purge } from '../../../sqlite/purge.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
 import { instanceOf, moveDueTimes, openBrokerFile, writerSchemas } from './schema.ts';
@@ -102,6 +103,11 @@ function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'cl
         return reader.recordStore(request);
       case 'readQuarantined':
         return reader.quarantined(request);
+      case 'purge': {
+        const isWhole = purge(engine.db, request.bytesMax);
+        engine.committer.bytesInWal = 0;
+        return { kind: 'purged', isWhole };
+      }
       case 'forgetEvents':
         return reader.forgetEvents(request);
     }
