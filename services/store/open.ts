@@ -6,6 +6,7 @@ import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type PostgresAddress, parsePostgresUrl } from './postgres/client/postgres-address.ts';
 import { restoreSqliteStore } from './sqlite/maintenance/restore.ts';
+import { vacuumSqliteStore } from './sqlite/maintenance/vacuum.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
@@ -66,6 +67,23 @@ export function restoreStore(
   return { file, keptAs: restoreSqliteStore(file, from, at).keptAs };
 }
 
+/**
+ * Writes the store anew, without what was deleted and erased: on SQLite while the service is stopped, on PostgreSQL the tables
+ * concerned. Returns the names of what was written. Rejects with one line for an operator.
+ */
+export async function vacuumStore(
+  config: Pick<StoreConfig, 'dataDir' | 'postgres'>,
+  clock: Clock,
+): Promise<readonly string[]> {
+  const { postgres } = config;
+  if (postgres) {
+    const { vacuumDatabase } = await import('./postgres/maintenance/vacuum-database.ts');
+    return vacuumDatabase(ownersAddress(postgres), clock, postgres.leafMs);
+  }
+  const file = storeFile(config);
+  return vacuumSqliteStore(file) ? [file] : [];
+}
+
 /** Returns the address with the role that runs. */
 function addressOf(postgres: PostgresConfig): PostgresAddress {
   return addressIn('HOOKRAIL_POSTGRES_URL', postgres.url, postgres);
@@ -77,7 +95,7 @@ export function runningRoleOf(postgres: PostgresConfig): string {
 }
 
 /** Returns the address with the role that owns the tables. */
-export function ownersAddress(postgres: PostgresConfig): PostgresAddress {
+function ownersAddress(postgres: PostgresConfig): PostgresAddress {
   if (postgres.migrateUrl === '') return addressOf(postgres);
   return addressIn('HOOKRAIL_POSTGRES_MIGRATE_URL', postgres.migrateUrl, postgres);
 }

@@ -3,8 +3,9 @@
  * and in no unused part of a page: while the service runs, after it was stopped, and after it was killed in the middle.
  */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../services/process/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
@@ -13,10 +14,11 @@ import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers
 import { jsonEventOf } from '../support/records/events.ts';
 import { remnantsOf } from '../support/records/remnants.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
-import { besides, toolAnswer } from '../support/service/operator-tool.ts';
+import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const OTHERS = 60;
+const TEST_MS = 180_000;
 
 let setup: ServiceSetup;
 let receiver: LoggingReceiver;
@@ -104,63 +106,189 @@ async function deliverAll(rounds = 1): Promise<void> {
 
 const found = () => remnantsOf(setup.dataDir, marker);
 
-it('no file has it while the service runs, nor after it was stopped', async () => {
-  await deliverAll();
-  expect(found().length).toBeGreaterThan(1);
-  expect(await erase()).toMatchObject({ events: 7, remains: [] });
-  expect(found()).toEqual([]);
-  await end('SIGTERM');
-  expect(found()).toEqual([]);
-  // A planted copy is found.
-  await start();
-  await deliverAll();
-  expect(found()).toContain('store.db: content');
-});
-
-it('no file has it after the service was killed, whenever that was', async () => {
-  await deliverAll(3);
-  for (const afterMs of [0, 20, 60]) {
-    const erasing = erase().catch(() => null);
-    await new Promise((resolve) => setTimeout(resolve, afterMs));
-    await end('SIGKILL');
-    await erasing;
+it(
+  'no file has it while the service runs, nor after it was stopped',
+  async () => {
+    await deliverAll();
+    expect(found().length).toBeGreaterThan(1);
+    expect(await erase()).toMatchObject({ events: 7, remains: [] });
+    expect(found()).toEqual([]);
+    await end('SIGTERM');
+    expect(found()).toEqual([]);
     await start();
-  }
-  // Ordered already, unless each was killed before.
-  await erase();
-  await end('SIGKILL');
-  expect(found()).toEqual([]);
-});
+    await merchant.publish([eventWith(marker, entityId)]);
+    await eventually('a planted copy is found', () => found().includes('store.db: content'));
+  },
+  TEST_MS,
+);
 
-it('an order that was cut off is carried out at the next start, and leaves nothing', async () => {
-  await deliverAll();
-  await end('SIGKILL');
-  const file = join(setup.dataDir, 'store.db');
-  const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  const store = await openSqliteStore({ file, clock: systemClock(), healthPolicy });
-  await store.erasures.order({ entityId, merchantId: null }, { at: Date.now(), actor: { kind: 'operator' } });
-  await store.close();
-  await start();
-  await eventually('it is carried out', () =>
-    service?.output.some((line) => line.includes('erasure_finished')),
-  );
-  expect(found()).toEqual([]);
-  await end('SIGTERM');
-  expect(found()).toEqual([]);
-});
+it(
+  'no file has it after the service was killed, whenever that was',
+  async () => {
+    await deliverAll(3);
+    for (const afterMs of [0, 20, 60]) {
+      const erasing = erase().catch(() => null);
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      await end('SIGKILL');
+      await erasing;
+      await start();
+    }
+    // Ordered already, unless each was killed before.
+    await erase();
+    await end('SIGKILL');
+    expect(found()).toEqual([]);
+  },
+  TEST_MS,
+);
 
-it('quarantined records and dead letters are gone, too', async () => {
-  await merchant.createEndpoint(`${receiver.url}/never`);
-  const unknown = eventWith(marker, entityId);
-  const refused = { ...unknown, header: { ...unknown.header, merchantId: randomUUID() } };
-  expect((await merchant.publish([eventWith(marker, entityId), refused])).status).toBe(202);
-  await eventually('one is dead, one is quarantined', async () => {
-    const [dead] = await operator('dead-letters', 'list');
-    const [quarantined] = await operator('quarantine', 'list');
-    return dead && quarantined;
-  });
-  expect(await erase()).toMatchObject({ removedRecords: 2 });
-  expect(found()).toEqual([]);
-  await end('SIGTERM');
-  expect(found()).toEqual([]);
-});
+it(
+  'an order that was cut off is carried out at the next start, and leaves nothing',
+  async () => {
+    await deliverAll();
+    await end('SIGKILL');
+    const file = join(setup.dataDir, 'store.db');
+    const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
+    const store = await openSqliteStore({ file, clock: systemClock(), healthPolicy });
+    await store.erasures.order(
+      { entityId, merchantId: null },
+      { at: Date.now(), actor: { kind: 'operator' } },
+    );
+    await store.close();
+    await start();
+    await eventually('it is carried out', () =>
+      service?.output.some((line) => line.includes('erasure_finished')),
+    );
+    expect(found()).toEqual([]);
+    await end('SIGTERM');
+    expect(found()).toEqual([]);
+  },
+  TEST_MS,
+);
+
+it(
+  'quarantined records and dead letters are gone, too',
+  async () => {
+    await merchant.createEndpoint(`${receiver.url}/never`);
+    const unknown = eventWith(marker, entityId);
+    const refused = { ...unknown, header: { ...unknown.header, merchantId: randomUUID() } };
+    expect((await merchant.publish([eventWith(marker, entityId), refused])).status).toBe(202);
+    await eventually('one is dead, one is quarantined', async () => {
+      const [dead] = await operator('dead-letters', 'list');
+      const [quarantined] = await operator('quarantine', 'list');
+      return dead && quarantined;
+    });
+    expect(await erase()).toMatchObject({ removedRecords: 2 });
+    expect(found()).toEqual([]);
+    await end('SIGTERM');
+    expect(found()).toEqual([]);
+  },
+  TEST_MS,
+);
+
+it(
+  'a delivery that still waits is told with its date, and leaves nothing once it is over',
+  async () => {
+    let isOpen = false;
+    await receiver.close();
+    receiver = await startLoggingReceiver(setup.receiverCert, () => (isOpen ? 200 : 500));
+    const { uuid } = await merchant.createEndpoint(`${receiver.url}/waits`);
+    await operator('merchants', 'pause', setup.merchantId);
+    await merchant.publish([eventWith(marker, entityId)]);
+    await eventually('it waits', () => remnantsOf(setup.dataDir, marker).includes('broker.db: delayed'));
+    const { remains } = await erase();
+    expect(remains).toEqual([
+      expect.stringMatching(/^deliveries that wait for a retry, in broker\.db: until \d{4}-/),
+    ]);
+    isOpen = true;
+    await operator('merchants', 'resume', setup.merchantId);
+    await eventually('it is delivered and recorded', async () => {
+      const { body } = await merchant.request(
+        'GET',
+        `/merchant/webhook-endpoints/${uuid}/deliveries?status=delivered`,
+      );
+      return body.data.length === 1;
+    });
+    await end('SIGTERM');
+    expect(found()).toEqual([]);
+  },
+  TEST_MS,
+);
+
+it(
+  'a backup is named with its date, and a restore erases again what was erased since',
+  async () => {
+    await deliverAll();
+    const backup = join(setup.dataDir, 'backups.of-today.db');
+    await operator('store', 'backup', backup);
+    const { remains } = await erase();
+    expect(remains).toEqual([
+      expect.stringMatching(
+        /^the copy .*backups\.of-today\.db of \d{4}-.*: until it is deleted; store restore/,
+      ),
+    ]);
+    const manifest = JSON.parse(readFileSync(`${backup}.manifest.json`, 'utf8'));
+    expect(manifest).toMatchObject({
+      backup: 'backups.of-today.db',
+      erasedSince: [{ entityId, merchantId: null }],
+    });
+    expect(found()).toEqual(
+      ['backups.of-today.db', 'backups.of-today.db: content', expect.anything()].slice(0, found().length),
+    );
+    await end('SIGTERM');
+    // On another machine: only the backup and its manifest are there.
+    for (const end of ['', '-wal', '-shm']) rmSync(join(setup.dataDir, `store.db${end}`), { force: true });
+    expect(await operator('store', 'restore', backup)).toMatchObject({ erasedAgain: 1 });
+    expect(found().filter((name) => !name.startsWith('backups.'))).toEqual([]);
+    await start();
+    const later = randomUUID();
+    await merchant.publish([eventWith('later', later)]);
+    await eventually('it is recorded', () => remnantsOf(setup.dataDir, later).length > 0);
+    const after = await erase(later);
+    expect(after.remains.join()).toContain('backups.of-today.db');
+  },
+  TEST_MS,
+);
+
+it(
+  'files that an earlier build has written are cleared at the first start, or by store vacuum',
+  async () => {
+    await deliverAll();
+    await end('SIGTERM');
+    const leave = () => {
+      for (const name of ['store.db', 'broker.db']) {
+        const db = new Database(join(setup.dataDir, name));
+        db.pragma('secure_delete = OFF');
+        db.exec('CREATE TABLE former (text TEXT)');
+        for (let n = 0; n < 300; n += 1) db.prepare('INSERT INTO former VALUES (?)').run(marker.repeat(9));
+        db.exec('DROP TABLE former');
+        db.exec(
+          name === 'store.db'
+            ? "UPDATE meta SET value = 1 WHERE name = 'purge_due'"
+            : "DELETE FROM meta WHERE key = 'purged'",
+        );
+        db.close();
+      }
+    };
+    await start();
+    await erase();
+    await end('SIGTERM');
+    expect(found()).toEqual([]);
+    leave();
+    expect(found()).toEqual(expect.arrayContaining(['store.db', 'broker.db']));
+    await start();
+    expect(found()).toEqual([]);
+    await end('SIGTERM');
+    leave();
+    expect(await operator('store', 'vacuum')).toEqual({
+      written: [join(setup.dataDir, 'store.db'), join(setup.dataDir, 'broker.db')],
+    });
+    expect(found()).toEqual([]);
+    await start();
+    const running = besides(setup.environment, service as Service);
+    expect(await runTool(running, 'store', 'vacuum')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('in use'),
+    });
+  },
+  TEST_MS,
+);

@@ -35,7 +35,13 @@ export function storeCommands(
       (migrate) => migrate,
       async (argv) => show(argv, await migrated(configOf(argv), argv)),
     )
-    .demandCommand(1, 'name a store command: backup, restore, migrate, copy');
+    .command(
+      'vacuum',
+      'Write the store anew, without what was deleted and erased; on SQLite the service must be stopped',
+      (vacuum) => vacuum,
+      async (argv) => show(argv, await vacuumed(configOf(argv), argv)),
+    )
+    .demandCommand(1, 'name a store command: backup, restore, migrate, copy, vacuum');
 }
 
 async function migrated(config: Config, { output }: GlobalOptions): Promise<object | string> {
@@ -45,6 +51,20 @@ async function migrated(config: Config, { output }: GlobalOptions): Promise<obje
     const { from, to } = await migrateStore(config, systemClock());
     if (output === 'json') return { from, to };
     return from === to ? `the database has layout ${to} already` : `migrated from layout ${from} to ${to}`;
+  } catch (error) {
+    throw new OperatorError(messageOf(error));
+  }
+}
+
+async function vacuumed(config: Config, { output }: GlobalOptions): Promise<object | string> {
+  const { vacuumStore } = await import('../../store/open.ts');
+  const { vacuumBroker } = await import('../../broker/open.ts');
+  const { systemClock } = await import('../../process/clock.ts');
+  try {
+    const stored = await vacuumStore(config, systemClock());
+    const written = [...stored, vacuumBroker(config)].filter((name) => name !== null);
+    if (output === 'json') return { written };
+    return written.length === 0 ? 'there is nothing to write anew' : `written anew: ${written.join(', ')}`;
   } catch (error) {
     throw new OperatorError(messageOf(error));
   }

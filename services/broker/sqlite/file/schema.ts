@@ -85,11 +85,18 @@ export function openBrokerFile(file: string): Database {
 function purgeFormer(db: Database): void {
   if (db.prepare("SELECT 1 FROM meta WHERE key = 'purged'").get()) return;
   try {
-    if (purge(db)) db.prepare("INSERT INTO meta(key, value) VALUES ('purged', '1')").run();
+    purgeWhole(db);
   } catch (error) {
     // A full disk does not keep the service from starting: the next start tries it again.
     if (!isUnavailable(error)) throw error;
   }
+}
+
+/** Purges the file, and notes that it has nothing of an earlier build. Returns false when it is too large. */
+export function purgeWhole(db: Database, bytesMax?: number): boolean {
+  const isWhole = purge(db, bytesMax);
+  if (isWhole) db.prepare("INSERT INTO meta(key, value) VALUES ('purged', '1') ON CONFLICT DO NOTHING").run();
+  return isWhole;
 }
 
 /** Registers the current writer schemas in the file. Returns their ids by record kind, and all that are known. */

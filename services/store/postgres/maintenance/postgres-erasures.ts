@@ -141,7 +141,9 @@ async function removeFrom(
   await removeBodies(events, [data, event]);
   const bodies = await removeBodies(deliveries, [own, response]);
   if (events.length + bodies.length > 0)
-    await tx.rows('INSERT INTO erased_leaf VALUES ($1) ON CONFLICT DO NOTHING', [suffix]);
+    await tx.rows('INSERT INTO erased_leaf VALUES ($1) ON CONFLICT (suffix) DO UPDATE SET suffix = $1', [
+      suffix,
+    ]);
   const bodiless = new Set(bodies.map(({ owner }) => owner));
   return { events: events.length, deliveries: deliveries.filter(({ seq }) => bodiless.has(seq)).length };
 }

@@ -118,7 +118,7 @@ export async function warnOfRights(address: PostgresAddress, clock: Clock, log: 
     log.warn(
       { event: 'store_role_has_rights', role: address.user, rights },
       `the role ${address.user} of HOOKRAIL_POSTGRES_URL ${rights}: give the service a role of its own ` +
-        '(docs/deploy.md, "Two roles")',
+        '(docs/deploy.md, "With PostgreSQL")',
     );
   } finally {
     await database.close();
