@@ -29,7 +29,13 @@ describe('the PostgreSQL of docker-compose.yml', () => {
       expect(script('postgres-1')).toContain(`CREATE ROLE ${user} LOGIN PASSWORD '${password}';`);
       expect(config.postgres?.migrateUrl === '').toBe(config !== migrating);
       const owner = parsePostgresUrl(migrating.postgres?.migrateUrl ?? '', undefined);
-      expect(owner).toEqual({ hosts, database, ssl: false, user: 'hookrail_owner', password: owner.password });
+      expect(owner).toEqual({
+        hosts,
+        database,
+        ssl: false,
+        user: 'hookrail_owner',
+        password: owner.password,
+      });
       expect(user).not.toBe(owner.user);
       expect(script('postgres-1')).toContain(`CREATE ROLE ${owner.user} LOGIN PASSWORD '${owner.password}';`);
       expect(script('postgres-1')).toContain(`CREATE DATABASE ${database} OWNER ${owner.user};`);

@@ -1,4 +1,5 @@
 import { CONNECTION_BUGS } from './connections.ts';
+import { ERASURE_BUGS } from './erasures.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
@@ -27,6 +28,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONNECTION_BUGS,
   ...MACHINE_BUGS,
   ...SQLITE_BUGS,
+  ...ERASURE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
   ...STORE_COPY_BUGS,

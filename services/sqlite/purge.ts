@@ -28,7 +28,7 @@ function cutOffLog(db: Database): void {
 }
 
 /** Another connection, such as a backup, reads an earlier state of the file: the write-ahead log has to stay. */
-export class FileIsRead extends Error {
+class FileIsRead extends Error {
   constructor() {
     super(
       'a backup or another connection reads the file: what was removed is cleared from it once that has ended',

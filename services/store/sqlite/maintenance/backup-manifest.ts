@@ -12,7 +12,7 @@ export interface BackupManifest {
 }
 
 /** Returns the path of a backup's manifest. */
-export function manifestOf(backup: string): string {
+function manifestOf(backup: string): string {
   return `${backup}.manifest.json`;
 }
 
