@@ -1,5 +1,4 @@
 import { CONNECTION_BUGS } from './connections.ts';
-import { ERASURE_BUGS } from './erasures.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
@@ -13,7 +12,7 @@ import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
-import { SQLITE_BUGS } from './sqlite.ts';
+import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 
 /** Every bug that `npm run planted` can inject. */

@@ -1,9 +1,11 @@
+import { TIERS } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
 import { PURGE_BYTES_MAX } from '../../sqlite/purge.ts';
+import type { Remnants } from '../broker.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 
 /** How often the file is purged, if records were written since, and the pause before it is tried again while work goes on. */
-export const PURGE_MS = 600_000;
+const PURGE_MS = 600_000;
 const BUSY_PAUSE_MS = 30_000;
 /** A file in which there is always work is purged beside it. */
 const BUSY_MS_MAX = 6 * 3_600_000;
@@ -75,4 +77,20 @@ export class Purging {
       );
     });
   }
+}
+
+const TOO_LARGE =
+  'unused parts of broker.db, which is too large to be written anew beside the service: until hookrail operator store vacuum';
+
+/** A delivery waits no longer than its whole schedule takes; what is done is cleared at the next purge. */
+export function remnantsOf(purging: Purging, isEmpty: () => boolean, retryScale: number): Remnants {
+  const seconds = TIERS.reduce((sum, tier) => sum + tier, 0) / retryScale;
+  const waiting = {
+    where: 'deliveries that wait for a retry, in broker.db',
+    forMs: seconds * 1000 + PURGE_MS,
+  };
+  return {
+    purge: async () => ((await purging.now()) ? [] : [TOO_LARGE]),
+    kept: async () => (isEmpty() ? [] : [waiting]),
+  };
 }

@@ -9,7 +9,6 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import type { QuarantineReason } from '../../domain/quarantine.ts';
-import { TIERS } from '../../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -34,7 +33,7 @@ import { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
-import { PURGE_MS, Purging } from './purging.ts';
+import { Purging, remnantsOf } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
@@ -59,9 +58,6 @@ export interface SqliteBrokerOptions {
   readonly log?: Logger;
   readonly recentEventsRetentionMs?: number;
 }
-
-const TOO_LARGE =
-  'unused parts of broker.db, which is too large to be written anew beside the service: until hookrail operator store vacuum';
 
 /** The broker, with a way to end a process at once. */
 export interface SqliteBroker extends Broker {
@@ -160,10 +156,8 @@ class SqliteEngine implements SqliteBroker {
     const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
     this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
     this.#purging = new Purging({ clock, thread, isQuiet: () => this.#isQuiet() });
-    this.remnants = {
-      purge: async () => ((await this.#purging.now()) ? [] : [TOO_LARGE]),
-      kept: async () => (this.#isQuiet() && this.delays.nextDue() === null ? [] : [this.#waiting()]),
-    };
+    const isEmpty = () => this.#isQuiet() && this.delays.nextDue() === null;
+    this.remnants = remnantsOf(this.#purging, isEmpty, options.retryScale);
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
@@ -245,12 +239,6 @@ class SqliteEngine implements SqliteBroker {
 
   #isQuiet(): boolean {
     return !this.#queue.busy && this.#streams.isQuiet();
-  }
-
-  /** A delivery waits no longer than its whole schedule takes; what is done is cleared at the next purge. */
-  #waiting() {
-    const seconds = TIERS.reduce((sum, tier) => sum + tier, 0) / this.#options.retryScale;
-    return { where: 'deliveries that wait for a retry, in broker.db', forMs: seconds * 1000 + PURGE_MS };
   }
 
   #broughtForward({ ms, moved }: { readonly ms: number; readonly moved: () => void }): void {
