@@ -14,7 +14,7 @@ import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
-import { SQLITE_BUGS } from './sqlite.ts';
+import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 
 /** Every bug that `npm run planted` can inject. */
@@ -31,6 +31,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MACHINE_BUGS,
   ...ACCESS_BUGS,
   ...SQLITE_BUGS,
+  ...ERASURE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
   ...STORE_COPY_BUGS,

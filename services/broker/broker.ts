@@ -55,6 +55,7 @@ export interface Broker {
     requeue(positions: readonly string[]): Promise<Requeued>;
   };
   readonly deadLetters: RecordStore<DeadLetter>;
+  readonly remnants: Remnants;
   /** Absent where an engine never deletes unprocessed records. */
   readonly losses?: Losses;
   /** Absent where delays are measured by other clocks than this process's. */
@@ -69,6 +70,14 @@ export interface Broker {
 export interface Requeued {
   readonly requeued: number;
   readonly refused: readonly { readonly position: string; readonly detail: string }[];
+}
+
+/** What records leave behind that are done or deleted, and what of an entity is still on the streams. */
+export interface Remnants {
+  /** Overwrites what is left in the engine's own files. Resolves with what it could not: none where retention deletes it. */
+  purge(): Promise<readonly string[]>;
+  /** Returns where records that are there now, or follow from them, may be, and for how long at the most. */
+  kept(): Promise<readonly { readonly where: string; readonly forMs: number }[]>;
 }
 
 export interface BrokerCapabilities {

@@ -8,6 +8,7 @@ import { openKafkaBroker } from './kafka/open-kafka.ts';
 import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';
 import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-commands.ts';
 import { topicSpecs } from './kafka/topics/topics.ts';
+import { vacuumBrokerFile } from './sqlite/file/vacuum.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
 /** Opens the configured engine: the only place that chooses one. */
@@ -34,6 +35,15 @@ export function openBroker(config: Config, clock: Clock, log: Logger): Promise<B
         log,
       });
   }
+}
+
+/**
+ * Writes the embedded engine's file anew, without what was deleted, while the service is stopped. Returns its name; null where
+ * there is none. Throws one line for an operator.
+ */
+export function vacuumBroker({ engine, dataDir }: Pick<Config, 'engine' | 'dataDir'>): string | null {
+  const file = join(dataDir, 'broker.db');
+  return engine === 'sqlite' && vacuumBrokerFile(file) ? file : null;
 }
 
 /** Commands of the cluster's own tools, for an administrator. */

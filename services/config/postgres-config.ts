@@ -16,6 +16,13 @@ export const POSTGRES_VARIABLES = {
       'one that can be written to. `?host=/run/postgresql` names a Unix socket. `sslmode` is `verify-full` unless every ' +
       'host is a Unix socket, `localhost`, an address of 127.0.0.0/8 or `::1`.',
   ),
+  HOOKRAIL_POSTGRES_MIGRATE_URL: variable(
+    as.text,
+    '',
+    'URL of the same database for the role that owns the tables; `operator store migrate`, `store copy` and `store vacuum` ' +
+      'use it, and grant the role in `HOOKRAIL_POSTGRES_URL` what a running process needs. Give it to these commands only. ' +
+      'Empty: one role does both.',
+  ),
   HOOKRAIL_POSTGRES_CA_FILE: variable(
     as.text,
     '',
@@ -60,6 +67,8 @@ export function postgresConfig(
   return {
     /** Has a password: never log it. Empty in a process that does not open the store. */
     url: values.HOOKRAIL_POSTGRES_URL,
+    /** Of the role that owns the tables; empty = that of `url` does. Has a password, too. */
+    migrateUrl: values.HOOKRAIL_POSTGRES_MIGRATE_URL,
     caFile: values.HOOKRAIL_POSTGRES_CA_FILE,
     connectionsMax: values.HOOKRAIL_POSTGRES_CONNECTIONS || (hasApi ? CONNECTIONS_API : CONNECTIONS_RECORDER),
     leafMs: values.HOOKRAIL_POSTGRES_LEAF_HOURS * HOUR_MS,

@@ -104,6 +104,16 @@ export interface Erasures {
     removed: { readonly events: number; readonly deliveries: number },
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<void>;
+  /**
+   * Notes the order with the copies of the store that are known, so that restoring one erases the entity again. Returns a line
+   * for each that still has its bodies.
+   */
+  noteInBackups(erasureId: number): Promise<readonly string[]>;
+  /**
+   * Overwrites what removed bodies and deleted rows have left behind in the store's files. Returns a line for each place where
+   * something may still be, with what removes it.
+   */
+  purge(): Promise<readonly string[]>;
   /** Returns orders that are not finished, oldest first. */
   unfinished(): Promise<readonly ErasureOrder[]>;
 }

@@ -84,6 +84,7 @@ const LINES: Readonly<Record<string, Line>> = {
   schemas: reads(() => ['--help']),
   'store backup': changes('store.backup', () => [inDataDir(`backup-${Date.now()}.db`)]),
   'store restore': changes('store.restore', () => [made.backup ?? ''], { offline: true }),
+  'store vacuum': changes('store.vacuum', () => [], { offline: true }),
 };
 
 /** Lines that are not tested here, and why. */

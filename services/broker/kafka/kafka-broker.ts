@@ -46,6 +46,7 @@ import { Sources } from './streams/sources.ts';
 import { type OpenTopic, TaskStreams } from './streams/task-streams.ts';
 import { timeQuestion } from './time/ask-time.ts';
 import { BrokerTime } from './time/broker-time.ts';
+import { keptRecords } from './topics/kept-records.ts';
 import { Retentions } from './topics/retentions.ts';
 
 const CLOSE_GRACE_MS = 5000;
@@ -83,6 +84,7 @@ class KafkaEngine implements KafkaBroker {
   readonly journal: KafkaJournal;
   readonly quarantine: QuarantineStore;
   readonly deadLetters: Broker['deadLetters'];
+  readonly remnants: Broker['remnants'];
   readonly losses: KafkaLosses;
   /** Never resolves: outages pass, and this engine waits for their end. */
   readonly failed = new Promise<Error>(() => {});
@@ -140,6 +142,7 @@ class KafkaEngine implements KafkaBroker {
     const stored = { ...deps, reader: this.#reader };
     this.quarantine = new QuarantineStore({ ...stored, topic: topics.quarantine, outgoing: this.#outgoing });
     this.deadLetters = deadLetterStore({ ...stored, topic: topics.dead });
+    this.remnants = keptRecords({ admins: this.#admins, topics, log });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
     const poison = (record: ReadRecord, detail: string, done: () => void) =>

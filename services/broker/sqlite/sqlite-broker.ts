@@ -33,6 +33,7 @@ import { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
+import { Purging, remnantsOf } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
@@ -85,6 +86,7 @@ class SqliteEngine implements SqliteBroker {
   readonly quarantine: Broker['quarantine'];
   readonly deadLetters: Broker['deadLetters'];
   readonly delays: Delays;
+  readonly remnants: Broker['remnants'];
   readonly failed: Promise<Error>;
   readonly #options: SqliteBrokerOptions;
   readonly #thread: EngineThread;
@@ -96,6 +98,7 @@ class SqliteEngine implements SqliteBroker {
   readonly #endClockNote: () => void;
   readonly #quarantined = new Map<QuarantineReason, number>();
   readonly #forgetting: Forgetting;
+  readonly #purging: Purging;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedFile) {
@@ -117,6 +120,7 @@ class SqliteEngine implements SqliteBroker {
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);
+        this.#purging.committed();
         if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
         if (publications?.forward) this.#broughtForward(publications.forward);
@@ -144,13 +148,16 @@ class SqliteEngine implements SqliteBroker {
     this.deadLetters = deadLetterStore(thread, this.#queue, this.#streams.decoderOf);
     this.delays = {
       nextDue: () => this.#streams.nextDue(),
-      isQuiet: () => !this.#queue.busy && this.#streams.isQuiet(),
+      isQuiet: () => this.#isQuiet(),
       bringForward: async (ms, moved) => {
         await this.#queue.publish((part) => part.bringForward(ms, moved));
       },
     };
     const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
     this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
+    this.#purging = new Purging({ clock, thread, isQuiet: () => this.#isQuiet() });
+    const isEmpty = () => this.#isQuiet() && this.delays.nextDue() === null;
+    this.remnants = remnantsOf(this.#purging, isEmpty, options.retryScale);
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
@@ -218,14 +225,20 @@ class SqliteEngine implements SqliteBroker {
     await Promise.race([this.#queue.drained(), clock.sleep(CLOSE_GRACE_MS, ended.signal)]);
     ended.abort();
     this.#release();
+    await this.#purging.end();
     await this.#thread.close();
   }
 
   #release(): void {
     this.#forgetting.end();
+    this.#purging.cancel();
     this.#endClockNote();
     this.#streams.close();
     this.#queue.end(new Error('the broker is closed'));
+  }
+
+  #isQuiet(): boolean {
+    return !this.#queue.busy && this.#streams.isQuiet();
   }
 
   #broughtForward({ ms, moved }: { readonly ms: number; readonly moved: () => void }): void {

@@ -51,13 +51,17 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
   const config = targetConfig(means, argv);
   const { postgres } = config;
   if (postgres === null) throw new Error('the configuration has no store on PostgreSQL');
-  const { storeFile } = await import('../../store/open.ts');
+  const { storeFile, runningRoleOf } = await import('../../store/open.ts');
   const { copyStore } = await import('../../store/copy/copy-store.ts');
   try {
     const result = await copyStore({
       file: storeFile(config),
       snapshotFile: join(resolve(argv['snapshot-dir'] ?? config.dataDir), 'store-copy.db'),
-      to: { url: postgres.url, ca: readPostgresCa(postgres) },
+      to: {
+        url: postgres.migrateUrl || postgres.url,
+        ca: readPostgresCa(postgres),
+        runningRole: runningRoleOf(postgres),
+      },
       leafMs: postgres.leafMs,
       healthPolicy: config.autoDisable,
       clock: systemClock(),

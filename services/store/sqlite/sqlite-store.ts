@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { HealthPolicy } from '../../domain/health.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
@@ -15,6 +17,7 @@ import { SqliteFeed } from './feed/sqlite-feed.ts';
 import { SqliteLists } from './lists/sqlite-lists.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
+import { noteBackup } from './maintenance/backup-manifest.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
 import { KnownKeys } from './management/known-keys.ts';
 import { RequestWindows } from './management/request-windows.ts';
@@ -91,7 +94,7 @@ class SqliteStore implements Store {
   readonly #used: UsedKeys;
 
   constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads) {
-    this.backup = (to) => backupSqliteStore(file, to);
+    this.backup = (to) => this.#backUp(to);
     this.#writer = writer;
     this.#reader = reader;
     this.#clock = clock;
@@ -125,7 +128,7 @@ class SqliteStore implements Store {
       notSealedWith: (keyId, options) => reader.call('notSealedWith', [keyId, options]),
       replace: (things, options) => this.#watched(writer.call('reseal', [things, options])),
     };
-    this.erasures = new SqliteErasures(reader, writer, (written) => this.#watched(written));
+    this.erasures = new SqliteErasures(file, reader, writer, (written) => this.#watched(written));
     this.failed = new Promise((resolve) => {
       const fail = (error: Error | null) => {
         if (this.#closing && error === null) return;
@@ -156,6 +159,15 @@ class SqliteStore implements Store {
     this.log.close();
     await this.#reader.close('close');
     await this.#writer.close('close');
+  }
+
+  /** The store remembers the copy before it is made: one that it does not know would keep what is erased later. */
+  async #backUp(to: string): Promise<{ readonly bytes: number }> {
+    const takenAt = this.#clock.wall();
+    if (!existsSync(to)) await this.#watched(this.#writer.call('addBackup', [resolve(to), takenAt]));
+    const { bytes } = await backupSqliteStore(this.#file, to);
+    noteBackup(to, { takenAt, bytes });
+    return { bytes };
   }
 
   /** Remembers whether writing works, for status(). */

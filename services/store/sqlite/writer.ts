@@ -7,8 +7,10 @@ import { FeedWrites } from './feed/feed-writes.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
+import { BackupRows } from './maintenance/backup-rows.ts';
 import { DirectoryRestore } from './maintenance/directory-restore.ts';
 import { ErasureWrites } from './maintenance/erasure-writes.ts';
+import { Purges } from './maintenance/purges.ts';
 import { RetentionWrites } from './maintenance/retention-writes.ts';
 import { SealingWrites } from './maintenance/sealing-writes.ts';
 import { AnswerWrites } from './management/answer-writes.ts';
@@ -44,7 +46,9 @@ function open() {
     const db = openConnection(file, 'write');
     if (pagesMax > 0) db.pragma(`max_page_count = ${pagesMax}`);
     migrate(db, file);
-    return { lock, db };
+    const purges = new Purges(db);
+    purges.runIfDue();
+    return { lock, db, purges };
   } catch (error) {
     lock.release();
     throw error;
@@ -110,10 +114,11 @@ function managementOf({ merchants, endpoints, replays, legacy, answers }: Return
   };
 }
 
-function operations({ lock, db }: ReturnType<typeof open>) {
+function operations({ lock, db, purges }: ReturnType<typeof open>) {
   const writers = writersOf(db);
   const { names, feed, outbox, answers, health, restore, journal, retention, bodies, sealings, erasures } =
     writers;
+  const backups = new BackupRows(db);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'event_indexed_to'");
   return {
     ...managementOf(writers),
@@ -130,6 +135,9 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     orderErasure: erasures.order.bind(erasures),
     finishErasure: erasures.finish.bind(erasures),
     forgetErasures: erasures.forget.bind(erasures),
+    addBackup: backups.add.bind(backups),
+    /** Not part of a transaction. */
+    purge: () => purges.run(),
     /** Writes something, to test whether writing works again. */
     probe: () => void probe.run(),
     /** Returns the row of a delivery that the index may not have yet. */
@@ -209,18 +217,27 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
       replies.push(...together(some));
       hasOutboxRows = ops.takeOutboxRows() || hasOutboxRows;
     };
+    const purging = calls.filter(({ op }) => op === 'purge');
+    const changes = calls.filter(({ op }) => op !== 'purge');
     try {
-      attempt(calls);
+      if (changes.length > 0) attempt(changes);
     } catch (error) {
       // One call failed, or the disk did. Each call gets a transaction of its own, so that only the failing ones
       // reject.
-      for (const call of calls) {
+      for (const call of changes) {
         try {
-          if (calls.length === 1) throw error;
+          if (changes.length === 1) throw error;
           attempt([call]);
         } catch (own) {
           replies.push(failed(call, own));
         }
+      }
+    }
+    for (const call of purging) {
+      try {
+        replies.push(one(call));
+      } catch (error) {
+        replies.push(failed(call, error));
       }
     }
     tell(port, { kind: 'replies', replies, hasOutboxRows });

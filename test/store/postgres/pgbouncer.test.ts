@@ -20,7 +20,7 @@ await describeWithPostgres('on PostgreSQL', (createDatabase) => {
     let bouncer: PgBouncer;
     beforeAll(async () => {
       const database = await createDatabase();
-      bouncer = await startPgBouncer(database.url);
+      bouncer = await startPgBouncer(database.running);
       await database.drop();
     });
     afterAll(() => bouncer?.stop());
@@ -34,7 +34,7 @@ await describeWithPostgres('on PostgreSQL', (createDatabase) => {
     });
 
     storeContract('postgres', () =>
-      postgresPlace(createDatabase, systemClock(), (url) => bouncer.through(url)),
+      postgresPlace(createDatabase, systemClock(), { through: (url) => bouncer.through(url) }),
     );
   });
 });

@@ -20,15 +20,21 @@ export interface PostgresPlace {
   dispose(): Promise<void>;
 }
 
-/** `through`: returns the URL that stores use instead of the database's own. */
+/**
+ * A database that its owner has migrated, and stores that use it as a role which owns nothing. `through`: returns the URL
+ * that stores use instead of the database's own. `as`: the role of the stores, where it is not the running one.
+ */
 export async function postgresPlace(
   createDatabase: () => Promise<TestDatabase>,
   clock: Clock,
-  through: (url: string) => string = (url) => url,
+  {
+    through = (url) => url,
+    as = 'running',
+  }: { readonly through?: (url: string) => string; readonly as?: 'running' | 'owner' } = {},
 ): Promise<PostgresPlace> {
   const database = await createDatabase();
-  await migrateDatabase(parsePostgresUrl(database.url, undefined), clock);
-  const address = parsePostgresUrl(through(database.url), undefined);
+  await migrateAsOwner(database, clock);
+  const address = parsePostgresUrl(through(database[as]), undefined);
   const crashed: Store[] = [];
   const openOnce = () =>
     openPostgresStore({
@@ -39,7 +45,7 @@ export async function postgresPlace(
       leafMs: HOUR_MS,
     });
   // PgBouncer refuses a client when the server connection that it opens for it ends. A supervisor would start it again.
-  const isPooled = through(database.url) !== database.url;
+  const isPooled = through(database[as]) !== database[as];
   const openSoon = () =>
     eventually('the store opens', () =>
       openOnce().catch((error: unknown) => {
@@ -59,4 +65,10 @@ export async function postgresPlace(
       await database.drop();
     },
   };
+}
+
+/** Migrates a database, and grants the running role what it needs. */
+export function migrateAsOwner({ owner, running }: TestDatabase, clock: Clock): Promise<unknown> {
+  const { user } = parsePostgresUrl(running, undefined);
+  return migrateDatabase(parsePostgresUrl(owner, undefined), clock, undefined, user);
 }

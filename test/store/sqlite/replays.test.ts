@@ -93,6 +93,7 @@ it('a replay finds skipped, exhausted and cancelled events in an older file', as
      ALTER TABLE delivery DROP COLUMN parked; DROP INDEX endpoint_of_status;
     DROP TABLE erasure; DELETE FROM meta WHERE name LIKE '%_bodies_removed_to';
     ALTER TABLE event DROP COLUMN bodies_removed_at; ALTER TABLE api_key DROP COLUMN name;
+    DROP TABLE backup; DELETE FROM meta WHERE name = 'purge_due';
     ALTER TABLE event DROP COLUMN published_by; ALTER TABLE audit DROP COLUMN person;
     ALTER TABLE api_key DROP COLUMN types; ALTER TABLE api_key DROP COLUMN merchants;
     DROP INDEX audit_newest; DROP INDEX audit_merchant; DROP INDEX audit_endpoint;

@@ -107,6 +107,8 @@ export type Request =
     }
   | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }
   | { readonly kind: 'forgetEvents'; readonly before: number; readonly limit: number }
+  /** Overwrites what deleted records have left in the file, if no more of it is in use than this. */
+  | { readonly kind: 'purge'; readonly bytesMax: number }
   | { readonly kind: 'close' };
 
 export type RecordStoreTable = 'quarantine' | 'dead_letter';
@@ -196,6 +198,7 @@ export type Reply =
     }
   | { readonly kind: 'records'; readonly records: readonly StoredRecord[]; readonly more: boolean }
   | { readonly kind: 'forgotten'; readonly more: boolean }
+  | { readonly kind: 'purged'; readonly isWhole: boolean }
   /** A read failed; the thread continues. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }
   | { readonly kind: 'closed' };

@@ -13,6 +13,7 @@ import { listIndexes } from './011-list-indexes.ts';
 import { contents } from './012-contents.ts';
 import { outboxById } from './013-outbox-by-id.ts';
 import { publishers } from './014-publishers.ts';
+import { erased } from './015-erased.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly string[] = [
   contents,
   outboxById,
   publishers,
+  erased,
 ];
 
 /**
