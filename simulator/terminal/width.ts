@@ -87,4 +87,5 @@ function foldCommand(line: string, width: number): string {
 }
 
 /** The beginning of a command in a text. */
-const COMMAND = /(?:[A-Z_]+=\S+ )*(?:npm (?:run|start)|(?:npx )?hookrail (?:start|serve|sim|operator))\b/;
+const COMMAND =
+  /(?:[A-Z_]+=\S+ )*(?:npm (?:run|start)|(?:npx --no )?hookrail (?:start|serve|sim|operator))\b/;

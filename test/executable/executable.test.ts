@@ -173,13 +173,13 @@ async function typed(line: string, columns?: number, environment = {}): Promise<
 const commandsIn = (help: string) =>
   [
     ...(/^Commands:\n((?: .*\n?)+)/m.exec(help)?.[1] ?? '').matchAll(
-      /^ {2}(?:npx )?hookrail (.*?)(?: [<[].*|(?: {2}.*)?)$/gm,
+      /^ {2}(?:npx --no )?hookrail (.*?)(?: [<[].*|(?: {2}.*)?)$/gm,
     ),
   ].map(([, name = '']) => name);
 
 test.each([
   ['hookrail', {}],
-  ['npx hookrail', { npm_lifecycle_event: 'npx' }],
+  ['npx --no hookrail', { npm_lifecycle_event: 'npx' }],
 ])(
   'every command has a help that fits a terminal and says %s',
   async (program, environment) => {
@@ -188,7 +188,9 @@ test.each([
       const { code, stdout, stderr } = await typed(`${command} --help`, 80, environment);
       expect([command, code, stderr]).toEqual([command, 0, '']);
       expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-      const named = [...stdout.matchAll(/^ {2}((?:npx )*hookrail) (?!completion)/gm)].map(([, name]) => name);
+      const named = [...stdout.matchAll(/^ {2}((?:npx --no )*hookrail) (?!completion)/gm)].map(
+        ([, name]) => name,
+      );
       expect(named.filter((name) => name !== program)).toEqual([]);
       helps.push(command);
       // A long name that is broken looks like the command above it.

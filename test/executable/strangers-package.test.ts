@@ -1,0 +1,83 @@
+/** What the pages print cannot run a package that a stranger publishes under our name. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'hookrail-stranger-'));
+/** A registry where somebody has published `hookrail`. */
+let registry: Server;
+let address: string;
+const fetched: string[] = [];
+
+beforeAll(async () => {
+  registry = createServer((request, response) => {
+    const tarball = `${address}/hookrail/-/hookrail-9.9.9.tgz`;
+    if (request.url?.endsWith('.tgz')) {
+      fetched.push(request.url);
+      response.writeHead(404).end();
+      return;
+    }
+    const version = { name: 'hookrail', version: '9.9.9', bin: { hookrail: 'x.js' }, dist: { tarball } };
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({ name: 'hookrail', 'dist-tags': { latest: '9.9.9' }, versions: { '9.9.9': version } }),
+    );
+  });
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+  address = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+});
+
+afterAll(() => {
+  registry.close();
+  registry.closeAllConnections();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Types a line in a folder that is not the checkout, for a user whose npm asks that registry. */
+function typed(
+  program: string,
+  args: readonly string[],
+  environment = {},
+): Promise<{ code: number; text: string }> {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    npm_config_registry: address,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_update_notifier: 'false',
+    npm_config_fetch_retries: '0',
+    ...environment,
+  };
+  return new Promise((resolve) => {
+    execFile(program, args, { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr }),
+    );
+  });
+}
+
+test('the registry has a package to fetch, and npx without --no fetches it', {
+  timeout: 120_000,
+}, async () => {
+  await typed('npx', ['--yes', 'hookrail', 'sim', 'whoami']);
+  expect(fetched).toEqual(['/hookrail/-/hookrail-9.9.9.tgz']);
+});
+
+test.each([
+  ['as the pages print it', {}],
+  ['for a user whose npm says yes to everything', { npm_config_yes: 'true' }],
+  ['in continuous integration, where npm asks nobody', { CI: 'true' }],
+])('npx --no fetches nothing outside the checkout, %s', { timeout: 120_000 }, async (_, environment) => {
+  fetched.length = 0;
+  const { code, text } = await typed('npx', ['--no', 'hookrail', 'sim', 'whoami'], environment);
+  expect(code).not.toBe(0);
+  expect(text).toMatch(/canceled due to missing packages/);
+  expect(fetched).toEqual([]);
+});
+
+test('the package is private, so that nobody publishes it by mistake', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8'))).toMatchObject({ name: 'hookrail', private: true });
+});
