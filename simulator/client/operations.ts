@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { readOwnFile } from '../own-file.ts';
 import type { Session } from '../session.ts';
 
 /** A step waits for the attempts that became due. */
@@ -44,7 +44,7 @@ export class OperationsClient {
   readonly #signal: AbortSignal;
 
   constructor({ settings, signal }: Pick<Session, 'settings' | 'signal'>) {
-    this.#url = settings.operationsUrl().value;
+    this.#url = settings.operationsUrlForToken();
     this.#dataDir = settings.dataDir;
     this.#signal = signal;
   }
@@ -77,20 +77,16 @@ export class OperationsClient {
 
   #token(): string {
     const file = join(this.#dataDir, 'operator.token');
-    try {
-      return readFileSync(file, 'utf8').trim();
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-      throw new CommandFailure(
-        EXIT.authentication,
-        `${file} ${why}: it has the token of the sandbox's operator`,
-        [
-          'start the sandbox with: hookrail start',
-          'or name the data directory of the one that runs: --data-dir …',
-        ],
-      );
-    }
+    const token = readOwnFile(file)?.trim();
+    if (token !== undefined) return token;
+    throw new CommandFailure(
+      EXIT.authentication,
+      `${file} does not exist: it has the token of the sandbox's operator`,
+      [
+        'start the sandbox with: hookrail start',
+        'or name the data directory of the one that runs: --data-dir …',
+      ],
+    );
   }
 
   #refused(status: number, error: string | undefined): CommandFailure {

@@ -57,6 +57,7 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'sim sample node' },
   { line: 'sim sign --secret whsec_{secret} --body {folder}/body' },
   { line: 'sim catalog' },
+  { line: 'sim docs' },
   { line: 'sim doctor' },
   { line: 'sim clock show' },
   { line: 'sim clock advance 1s' },

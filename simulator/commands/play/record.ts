@@ -152,7 +152,8 @@ class Journey {
     const { settings } = this.#session;
     // After Ctrl-C, when the session's own requests are cut off.
     const signal = AbortSignal.timeout(LAST_LOOK_MS);
-    const client = new ApiClient(settings.baseUrl().value, settings.key('apiKey'), signal);
+    const { baseUrl, key } = settings.connection('apiKey');
+    const client = new ApiClient(baseUrl, key, signal);
     for (const [id, recorded] of this.#recorded) {
       if (!isOpen(recorded)) continue;
       const created_at = this.#createdAt.get(id) ?? '';
