@@ -89,8 +89,11 @@ export class Settings {
 
   /** Returns the next best address of the API, for when the one in force is not the API's. */
   otherBaseUrl(): string {
-    const { value } = this.baseUrl();
-    return [this.#fileBaseUrl(), BASE_URL_DEFAULT].find((other) => other !== value) ?? BASE_URL_DEFAULT;
+    const { value, source } = this.baseUrl();
+    const set = this.#environment.HOOKRAIL_BASE_URL;
+    const kept = source === this.sandboxFile ? undefined : this.#anyway(() => this.#fileBaseUrl());
+    const others = [set && withoutSlash(set), kept, BASE_URL_DEFAULT];
+    return others.find((other) => other !== undefined && other !== '' && other !== value) ?? BASE_URL_DEFAULT;
   }
 
   /**
@@ -99,7 +102,7 @@ export class Settings {
    */
   baseUrl(): Sourced {
     const found = this.find('baseUrl') ?? { value: BASE_URL_DEFAULT, source: 'default' };
-    if (!/^https?:\/\/[^/]+/.test(found.value) || !URL.canParse(found.value)) {
+    if (!/^https?:\/\/[^/]+/i.test(found.value) || !URL.canParse(found.value)) {
       throw usage(`base URL "${found.value}" (from ${found.source}) is not an http or https URL`);
     }
     if (this.isOfFile(found) && !isLoopbackUrl(found.value)) throw this.#notHere('baseUrl', found);
@@ -209,7 +212,7 @@ export class Settings {
   /** Throws a usage failure for a live key, whatever the command would do with it. */
   refuseLive(): void {
     for (const name of ['apiKey', 'producerKey'] as const) {
-      const found = this.#findAnyway(name);
+      const found = this.#anyway(() => this.find(name));
       if (found === undefined || !/^(sk|pk)_live_/.test(found.value)) continue;
       throw usage(
         `the key from ${found.source} is a live key; the simulator works with sandbox keys only`,
@@ -218,10 +221,10 @@ export class Settings {
     }
   }
 
-  /** Like `find`, where a file that is refused counts as none: who uses a value of it gets the reason. */
-  #findAnyway(name: SettingName): Sourced | undefined {
+  /** Returns a value, where a file that is refused counts as none: who uses a value of it gets the reason. */
+  #anyway<Value>(value: () => Value): Value | undefined {
     try {
-      return this.find(name);
+      return value();
     } catch (error) {
       if (error instanceof CommandFailure) return undefined;
       throw error;
