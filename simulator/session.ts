@@ -81,6 +81,7 @@ export class Session {
     const { baseUrl, key } = this.settings.connection('apiKey');
     return new ApiClient(baseUrl, key, signal, {
       clock: this.clock,
+      keepsTexts: this.output.format !== 'pretty',
     });
   }
 
@@ -97,6 +98,7 @@ export class Session {
     const otherBaseUrl = this.settings.otherBaseUrl();
     return new ApiClient(baseUrl, key, this.signal, {
       clock: this.clock,
+      keepsTexts: this.output.format !== 'pretty',
       otherBaseUrl,
       ...options,
     });

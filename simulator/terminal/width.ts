@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { forTerminal } from './colours.ts';
 import type { Sink } from './sink.ts';
 
 /** The width of a terminal that does not tell its own. */
@@ -21,7 +21,7 @@ export function widthOf(
 
 /** Returns the number of characters that a terminal shows of a text. */
 export function shownLength(text: string): number {
-  return stripVTControlCharacters(text).length;
+  return forTerminal(text, false).length;
 }
 
 /**

@@ -153,7 +153,7 @@ class Journey {
     // After Ctrl-C, when the session's own requests are cut off.
     const signal = AbortSignal.timeout(LAST_LOOK_MS);
     const { baseUrl, key } = settings.connection('apiKey');
-    const client = new ApiClient(baseUrl, key, signal);
+    const client = new ApiClient(baseUrl, key, signal, { keepsTexts: true });
     for (const [id, recorded] of this.#recorded) {
       if (!isOpen(recorded)) continue;
       const created_at = this.#createdAt.get(id) ?? '';
