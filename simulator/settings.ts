@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isLoopbackUrl } from '../services/domain/access/sandbox-file.ts';
 import { isLoopbackHost } from '../services/domain/text/loopback.ts';
+import { visible } from '../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { readOwnFile } from './own-file.ts';
 import { type Environment, foundDataDir, SANDBOX_FILE } from './sandbox-place.ts';
@@ -84,7 +85,8 @@ export class Settings {
     const set = this.#environment[variable];
     if (set) return { value: set, source: `environment ${variable}` };
     const kept = this.#file[variable];
-    return kept ? { value: kept, source: this.sandboxFile } : undefined;
+    // A line feed or a colour in a value of a file would forge the message that names it.
+    return kept ? { value: visible(kept), source: this.sandboxFile } : undefined;
   }
 
   /** Returns the next best address of the API, for when the one in force is not the API's. */

@@ -3,14 +3,14 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
+import { mustHave, type Shape } from './answer-shape.ts';
 import { withVisibleTexts } from './foreign-texts.ts';
 import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
+import { readText } from './read-text.ts';
 import { ServiceClock } from './service-clock.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
-/** The size limit of a response: the longest is a page of 100 deliveries. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
@@ -209,28 +209,18 @@ export class ApiClient {
 }
 
 /** Returns the body of a successful operation; only a deletion has none. */
-export async function bodyOf<Body>(answer: Promise<{ readonly data?: Body }>): Promise<NonNullable<Body>> {
+export async function bodyOf<Body>(
+  answer: Promise<{ readonly data?: Body }>,
+  shape: Shape = {},
+): Promise<NonNullable<Body>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
-    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?");
+    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?", [
+      'check which address is used with: hookrail sim whoami',
+    ]);
   }
+  mustHave(data, shape);
   return data;
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) {
-      throw new CommandFailure(
-        EXIT.api,
-        `the response of ${response.url} is larger than ${ANSWER_BYTES_MAX} bytes`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** A problem document of another service may have anything in the place of its texts. */
@@ -260,7 +250,9 @@ function parsedJson(text: string, url: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`);
+    throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`, [
+      'check which address is used with: hookrail sim whoami',
+    ]);
   }
 }
 
