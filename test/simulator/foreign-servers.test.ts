@@ -84,8 +84,12 @@ describe.each(STRANGE)('a server that answers with %s', (_, how) => {
 
 const HOSTILE =
   'a\u001b[31mRED\rBACK\nLINE\u202eRTL\u009b2JC1\u200bZW\u001b]8;;http://evil.example\u0007LINK';
-const OBEYED =
-  /[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]|\u001b(?!\[[\d;]*m)/;
+const OBEYED = new RegExp(
+  [
+    '[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]',
+    String.raw`\u001b(?!\[[\d;]*m)`,
+  ].join('|'),
+);
 
 const at = '2025-03-01T10:15:30.000Z';
 const uuid = '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f10';
