@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { columns, Output } from '../../simulator/output.ts';
@@ -181,8 +180,8 @@ describe('text that is too long for a line', () => {
       ['a', painted('active'), 'two words'],
       ['bb', painted('off'), 'x'],
     ];
-    expect(stripVTControlCharacters(columns(rows))).toBe('a   active  two words\nbb  off     x');
-    expect(stripVTControlCharacters(columns(rows, 20))).toBe('a   active\n    two words\nbb  off     x');
+    expect(withoutColours(columns(rows))).toBe('a   active  two words\nbb  off     x');
+    expect(withoutColours(columns(rows, 20))).toBe('a   active\n    two words\nbb  off     x');
     expect(columns([['label', 'one two three four five six']], 24)).toBe(
       'label  one two three\n       four five six',
     );
