@@ -29,7 +29,7 @@ test.each([
   expect(chosenSecretFault(secret)).toMatch(/^must not be easy to guess: .*openssl rand -hex 24$/);
 });
 
-test('what the message says to do gives a secret that is accepted', () => {
+test('the command of the message gives a secret that is accepted', () => {
   expect(chosenSecretFault(randomBytes(24).toString('hex'))).toBeNull();
 });
 

@@ -59,7 +59,7 @@ function typed(
   });
 }
 
-test('the registry has a package to fetch, and npx without --no fetches it', {
+test('the registry has a package, which a call without --no fetches', {
   timeout: 120_000,
 }, async () => {
   await typed('npx', ['--yes', 'hookrail', 'sim', 'whoami']);
@@ -70,7 +70,7 @@ test.each([
   ['as the pages print it', {}],
   ['for a user whose npm says yes to everything', { npm_config_yes: 'true' }],
   ['in continuous integration, where npm asks nobody', { CI: 'true' }],
-])('npx --no fetches nothing outside the checkout, %s', { timeout: 120_000 }, async (_, environment) => {
+])('nothing is fetched outside the checkout with --no, %s', { timeout: 120_000 }, async (_, environment) => {
   fetched.length = 0;
   const { code, text } = await typed('npx', ['--no', 'hookrail', 'sim', 'whoami'], environment);
   expect(code).not.toBe(0);

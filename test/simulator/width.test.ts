@@ -2,6 +2,7 @@
  * Guarantee: in a terminal of 80 columns no line of the command line wraps: helps, tables, live lines, remarks, advice. A
  * pipe gets whole lines, and nothing that moves.
  */
+import { stripVTControlCharacters } from 'node:util';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,9 @@ import { openAuthority } from '../../simulator/receiver/certificate-authority.ts
 import { foldProse, foldRow } from '../../simulator/terminal/width.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { simHere, startSim } from './support/command-line.ts';
+import { forTerminal } from '../../simulator/terminal/colours.ts';
+
+const withoutColours = (text: string) => stripVTControlCharacters(forTerminal(text, true));
 
 const WIDTH = 80;
 /** The sequence that erases the spinner's line. */
@@ -50,7 +54,7 @@ function linesOf(text: string): readonly string[] {
   return text
     .replaceAll(ERASE, '\n')
     .split('\n')
-    .map((line) => stripVTControlCharacters(line));
+    .map((line) => withoutColours(line));
 }
 
 const tooLong = (text: string) => linesOf(text).filter((line) => line.length > WIDTH);
@@ -60,7 +64,7 @@ async function shown(...args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await simHere(args, access, WIDTH);
   expect(tooLong(stdout), args.join(' ')).toEqual([]);
   expect(tooLong(stderr), args.join(' ')).toEqual([]);
-  return stripVTControlCharacters(stdout + stderr);
+  return withoutColours(stdout + stderr);
 }
 
 /** Returns the commands that a help lists below "Commands:". */
