@@ -2,18 +2,19 @@
  * Guarantee: in a terminal of 80 columns no line of the command line wraps: helps, tables, live lines, remarks, advice. A
  * pipe gets whole lines, and nothing that moves.
  */
-import { stripVTControlCharacters } from 'node:util';
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { columns, Output } from '../../simulator/output.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
+import { forTerminal } from '../../simulator/terminal/colours.ts';
 import { foldProse, foldRow } from '../../simulator/terminal/width.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { simHere, startSim } from './support/command-line.ts';
-import { forTerminal } from '../../simulator/terminal/colours.ts';
 
 const withoutColours = (text: string) => stripVTControlCharacters(forTerminal(text, true));
 
