@@ -55,7 +55,7 @@ function linesOf(text: string): readonly string[] {
   return text
     .replaceAll(ERASE, '\n')
     .split('\n')
-    .map((line) => withoutColours(line));
+    .map((line) => stripVTControlCharacters(line));
 }
 
 const tooLong = (text: string) => linesOf(text).filter((line) => line.length > WIDTH);
@@ -65,7 +65,7 @@ async function shown(...args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await simHere(args, access, WIDTH);
   expect(tooLong(stdout), args.join(' ')).toEqual([]);
   expect(tooLong(stderr), args.join(' ')).toEqual([]);
-  return withoutColours(stdout + stderr);
+  return stripVTControlCharacters(stdout + stderr);
 }
 
 /** Returns the commands that a help lists below "Commands:". */
