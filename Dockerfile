@@ -1,21 +1,23 @@
-# One image of every role: HOOKRAIL_ROLES says which of them a container runs.
-FROM node:20.20.2-bookworm-slim AS build
-# better-sqlite3 brings binaries for the usual platforms; elsewhere it is compiled.
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends python3 make g++ \
-  && rm -rf /var/lib/apt/lists/*
+# One image of every role: HOOKRAIL_ROLES says which of them a container runs. Its Node is the one of the lock file. To pin
+# the image itself, add what this prints to both lines FROM, as node:24.21.0-bookworm-slim@sha256:…
+#   docker buildx imagetools inspect node:24.21.0-bookworm-slim --format '{{.Manifest.Digest}}'
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# Nothing is compiled: the packages bring their binaries. The image has its Node, so the copy of the lock file goes;
+# --omit=optional would remove binaries of other packages with it.
+RUN npm ci --omit=dev --ignore-scripts \
+  && rm -rf node_modules/node-linux-* node_modules/.bin/node
 COPY openapi.yaml ./
 COPY bin ./bin
 COPY scripts/build.mjs ./scripts/
+COPY docs/receivers ./docs/receivers
 COPY schemas ./schemas
 COPY services ./services
 COPY simulator ./simulator
 RUN npm run build
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 # All interfaces of the container; which of them anyone reaches is decided by what is published.
 ENV NODE_ENV=production \
   HOOKRAIL_API_HOST=0.0.0.0 \
@@ -24,7 +26,7 @@ ENV NODE_ENV=production \
   HOOKRAIL_KEYRING=/var/lib/hookrail/keys/keyring.json
 WORKDIR /app
 # A new volume takes the owner of the folder it covers.
-RUN install -d -o node -g node -m 700 /var/lib/hookrail/data /var/lib/hookrail/keys /var/lib/hookrail/authority
+RUN install -d -o node -g node -m 700 /var/lib/hookrail/data /var/lib/hookrail/keys /var/lib/hookrail/authority /var/lib/hookrail/trust
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/bin ./bin

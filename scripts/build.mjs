@@ -43,7 +43,7 @@ export function isBuilt(root) {
 
 /** Builds dist. A file is replaced as a whole, and only when it differs: a process that runs from dist is not disturbed. */
 export async function build(root) {
-  const { build: compile } = await import('esbuild');
+  const { build: compile, stop } = await import('esbuild');
   const dist = join(root, 'dist');
   const sources = sourcesOf(root);
   const stamp = stampOf(root, sources);
@@ -55,7 +55,7 @@ export async function build(root) {
     outbase: root,
     format: 'esm',
     platform: 'node',
-    target: 'node20.19',
+    target: 'node22.14',
     sourcemap: true,
     sourcesContent: false,
     // The settings that matter of tsconfig.json, whose bases are installed with the test tools only.
@@ -66,6 +66,8 @@ export async function build(root) {
     write: false,
     logLevel: 'warning',
   });
+  // The process goes on, perhaps for weeks: its compiler does not.
+  await stop();
   const copies = sources.filter((path) => !isModule(path));
   const wanted = new Map([
     ...outputFiles.map(({ path, contents }) => [path, Buffer.from(contents)]),

@@ -2,9 +2,13 @@
 // know. `--omit=dev` is enough to run hookrail; tests and scripts need the rest too. Plain JavaScript, because nothing is
 // installed yet.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chooseNode, pinnedName } from '../bin/runtime.mjs';
+
+/** Says which version of the pinned Node npm could not install, so that it is not asked again at every start. */
+const WITHOUT_NODE = join('node_modules', '.without-node');
 
 /**
  * Returns the arguments of the npm that installs what is missing, or undefined when all is there. The test tools are
@@ -18,23 +22,57 @@ export function missingDependencies(root, { withDev }) {
   const has = ([path, { version }]) => present?.[path]?.version === version;
   const needed = wanted.filter(([, entry]) => !entry.dev);
   const tools = wanted.filter(([, entry]) => entry.dev);
-  const isComplete = needed.every(has) && (!withDev || tools.every(has));
+  const isComplete = needed.every(has) && missingNode(root) === undefined && (!withDev || tools.every(has));
   if (isComplete) return undefined;
   const hasTools = tools.some(([path]) => present?.[path] !== undefined);
   return ['ci', '--no-audit', '--no-fund', ...(withDev || hasTools ? [] : ['--omit=dev'])];
+}
+
+/**
+ * Returns the version of the pinned Node when it is missing or another one is installed; undefined where none is pinned,
+ * and where npm has tried and could not install it.
+ */
+function missingNode(root) {
+  const path = `node_modules/${pinnedName()}`;
+  const version = packagesOf(join(root, 'package-lock.json'))?.[path]?.version;
+  const present = packagesOf(join(root, 'node_modules', '.package-lock.json'));
+  if (present?.[path]?.version === version) return undefined;
+  const tried = join(root, WITHOUT_NODE);
+  return existsSync(tried) && readFileSync(tried, 'utf8') === version ? undefined : version;
 }
 
 function packagesOf(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : undefined;
 }
 
-/** Installs what is missing; npm's own output goes to standard error. Ends the process when that fails. */
+/**
+ * Installs what is missing; npm's own output goes to standard error. Ends the process when that fails, or when no Node is
+ * there that hookrail runs on.
+ */
 export function ensureDependencies(root, options) {
   const args = missingDependencies(root, options);
-  if (args === undefined) return;
+  if (args !== undefined) install(root, args);
+  const { problem } = chooseNode(root);
+  if (problem === undefined) return;
+  process.stderr.write(`${problem}\n`);
+  process.exit(2);
+}
+
+function install(root, args) {
   process.stderr.write(`installing dependencies, once: npm ${args.join(' ')} …\n`);
-  const result = spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
-  if (result.status === 0) return;
+  // npm removes node_modules first: it must not run on the Node in there.
+  const own = join(root, 'node_modules', '.bin');
+  const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== own);
+  // No package needs its install script: each brings its binaries with it. Only that the Node which runs npm is older
+  // than some package wants is not worth a word.
+  const quiet = { npm_config_ignore_scripts: 'true', npm_config_loglevel: 'error' };
+  const env = { ...process.env, ...quiet, PATH: path.join(delimiter) };
+  const result = spawnSync('npm', args, { cwd: root, env, stdio: ['ignore', 2, 2] });
+  if (result.status === 0) {
+    const version = missingNode(root);
+    if (version !== undefined) writeFileSync(join(root, WITHOUT_NODE), version);
+    return;
+  }
   process.stderr.write(
     'npm ci failed; its output is above. Check the network and the npm registry, then try again.\n',
   );

@@ -11,6 +11,7 @@ import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
+import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { observeStore } from './observability/store-metrics.ts';
 import { clockCommands } from './operator/commands/clock.ts';
@@ -28,7 +29,7 @@ import { PublishedChanges } from './relay/published-changes.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
-import { openStore } from './store/open.ts';
+import { isStorePlain, openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { LogOutput } from './telemetry/log-output.ts';
 import { countDroppedLines, createLogger, type Logger, written } from './telemetry/logger.ts';
@@ -121,6 +122,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
   if (store) observeStore(deps.registry, store);
+  reportPlainConnections(config, { ...deps, isStorePlain: store !== null && isStorePlain(config) });
   const operations = await startOperations({
     ...config.operations,
     registry: deps.registry,
@@ -161,7 +163,7 @@ function has(config: Config, role: Config['roles'][number]): boolean {
 }
 
 function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
-  const { environment, dataDir } = deps.config;
+  const { environment, dataDir, operatorTokenFile } = deps.config;
   const keyRing = () => deps.keyRing;
   const clock = environment === 'sandbox' ? { clockCommands: clockCommands(deps) } : {};
   return operatorRoutes({
@@ -171,6 +173,7 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
     random: systemRandom,
     environment,
     dataDir,
+    operatorTokenFile,
   });
 }
 
@@ -200,14 +203,14 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   countDroppedLines(output, registry);
   const descriptors = new Descriptors({ clock, log, registry });
   lifecycle.onStop('descriptors', async () => descriptors.stop());
-  const keyRing = KeyRing.read(config.keyRingFile);
-  openDataDir(config.dataDir, log);
+  const keyRing = config.usesKeys ? KeyRing.read(config.keyRingFile) : KeyRing.empty(config.keyRingFile);
+  if (config.keepsFiles) openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
   const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
-    await refuseMissingKeys(store, keyRing, clock);
+    if (config.usesKeys) await refuseMissingKeys(store, keyRing, clock);
   }
   const directory = new Directory();
   const follower = await broker.followDirectory((change) => {

@@ -13,10 +13,13 @@ export async function givenTwice(
   if (suspects.length === 0) return undefined;
   const entries = (await help()).split(/^(?= {2,}-)/m);
   const takesSeveral = (name: string) =>
-    entries.some(
-      (entry) => new RegExp(`^ +(?:-\\w, )?--${name}(?![\\w-])`).test(entry) && entry.includes('[array]'),
-    );
+    entries.some((entry) => optionOf(entry) === name && entry.includes('[array]'));
   return suspects.find((name) => !takesSeveral(name));
+}
+
+/** Returns the name of the option that an entry of a help is about. */
+function optionOf(entry: string): string | undefined {
+  return /^ +(?:-\w, )?--([\w-]+)/.exec(entry)?.[1];
 }
 
 function timesOf(name: string, args: readonly string[]): number {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isLoopbackUrl } from '../services/domain/access/sandbox-file.ts';
 import { isLoopbackHost } from '../services/domain/text/loopback.ts';
+import { withoutTrailing } from '../services/domain/text/trimmed.ts';
 import { visible } from '../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { readOwnFile } from './own-file.ts';
@@ -262,7 +263,7 @@ export class Settings {
 }
 
 function withoutSlash(url: string): string {
-  return url.replace(/\/+$/, '');
+  return withoutTrailing(url, '/');
 }
 
 /** Whether two URLs are the same address, however they are written. */

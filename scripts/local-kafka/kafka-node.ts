@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
+import { hushNegativeTimeouts } from '../../services/messages/timer-warnings.ts';
 import { freePorts } from '../free-ports.ts';
 import { type JarsContext, type Java, KAFKA, runJava } from './artifacts.ts';
 import { archivedClasses, RECORDED_MS_MAX } from './class-archive.ts';
@@ -123,6 +124,7 @@ function propertiesFile({ folder }: KafkaNodeOptions): string {
 }
 
 async function visibleNodes(broker: string): Promise<number[]> {
+  hushNegativeTimeouts();
   const kafka = new Kafka({
     clientId: 'local-kafka',
     brokers: [broker],

@@ -1,3 +1,4 @@
+import { ACCESS_BUGS } from './access/bugs.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
@@ -10,6 +11,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
@@ -25,7 +27,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
+  ...SECRET_MASK_BUGS,
   ...MACHINE_BUGS,
+  ...ACCESS_BUGS,
   ...SQLITE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,

@@ -5,16 +5,14 @@ const EXCHANGE = 'services/sender/http/http-exchange.ts';
 const CONNECTION = 'services/sender/http/connection.ts';
 const ORIGINS = 'services/sender/http/origins.ts';
 const SESSION = 'services/sender/http/tls-session.ts';
-const MASK = 'services/sender/http/secret-mask.ts';
 const GUARD = 'services/sender/http/address-guard.ts';
 
 const CONNECTIONS = 'test/sender/http/connections.test.ts';
 const HOSTILE = 'test/sender/http/hostile-responses.test.ts';
-const MASK_TEST = 'test/sender/http/secret-mask.test.ts';
 const NETWORK = 'test/sender/own-network.test.ts';
 const ADDRESSES = 'test/sender/http/address-guard.test.ts';
 
-/** Connections, hostile responses, secret masking, and telling our own faults from the receiver's. */
+/** Connections, hostile responses, and telling our own faults from the receiver's. */
 export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'closed-reused-connection-counts',
@@ -133,42 +131,6 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     replacement: 'secureOptions: 0,',
     test: HOSTILE,
     title: 'cannot make the sender renegotiate',
-  },
-  {
-    id: 'secret-in-header-kept',
-    bug: 'a secret that a receiver echoes in a header is stored',
-    file: EXCHANGE,
-    text: 'this.#headers.push(mask ? [mask.inText(name), mask.inText(value)] : [name, value]);',
-    replacement: 'this.#headers.push([name, value]);',
-    test: MASK_TEST,
-    title: 'in its status text and headers',
-  },
-  {
-    id: 'secret-in-body-kept',
-    bug: 'a secret that a receiver echoes in a body is stored',
-    file: EXCHANGE,
-    text: 'const masked = this.request.mask?.inBody(read) ?? read;',
-    replacement: 'const masked = read;',
-    test: MASK_TEST,
-    title: 'in its body, in several pieces',
-  },
-  {
-    id: 'secret-across-cut-kept',
-    bug: 'the first part of a secret is stored where the body is truncated',
-    file: MASK,
-    text: '.replace(this.#cutOff, SECRET_REMOVED);',
-    replacement: '.replace(this.#whole, SECRET_REMOVED);',
-    test: MASK_TEST,
-    title: 'cut off anywhere',
-  },
-  {
-    id: 'secret-in-base64-kept',
-    bug: 'a secret inside a longer base64 text is stored',
-    file: MASK,
-    text: '...[0, 1, 2].map((at) => base64Within(bytes, at))',
-    replacement: '...[0].map((at) => base64Within(bytes, at))',
-    test: MASK_TEST,
-    title: 'is masked',
   },
   {
     id: 'servfail-shows-network-up',

@@ -6,11 +6,14 @@ const FILES = 'services/process/private-files.ts';
 const CONNECTIONS = 'services/process/connections.ts';
 const URLS = 'services/domain/endpoint-url.ts';
 const TARGET = 'services/api/request-target.ts';
+const RUNTIME = 'bin/runtime.mjs';
+const TOKEN = 'services/operator/commands/token-file.ts';
 
 const URL_TEST = 'test/domain/endpoint-url.test.ts';
 const HTTP = 'test/api/http.test.ts';
+const LAUNCHER = 'test/executable/launcher.test.ts';
 
-/** The machine's clock, files, disk and descriptors, and the requests that the API accepts. */
+/** The machine's clock, files, disk and descriptors, the Node that runs, and the requests that the API accepts. */
 export const MACHINE_BUGS: readonly PlantedBug[] = [
   {
     id: 'wall-clock-anchored',
@@ -209,5 +212,86 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     replacement: "host.startsWith('127.')",
     test: 'test/domain/loopback.test.ts',
     title: 'is not',
+  },
+  {
+    id: 'launcher-left-behind',
+    bug: 'a process goes on when the launcher that its user sees was killed',
+    file: RUNTIME,
+    text: "process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));",
+    replacement: '',
+    test: LAUNCHER,
+    title: 'leaves nothing behind when it is killed',
+  },
+  {
+    id: 'interrupt-passed-twice',
+    bug: 'Ctrl-C in a terminal reaches the process twice, which ends it without a stop',
+    file: RUNTIME,
+    text: 'if (!FROM_TERMINAL.has(signal) || !isInForeground()) child.kill(signal);',
+    replacement: 'child.kill(signal);',
+    test: LAUNCHER,
+    title: 'passes Ctrl-C of a terminal on, once',
+  },
+  {
+    id: 'older-node-of-the-line',
+    bug: 'an older Node of the pinned line is used although the pinned one is installed',
+    file: RUNTIME,
+    text: 'if (isAtLeast(running, numbersOf(pinned.version))) return own;',
+    replacement: 'if (isSupported(running)) return own;',
+    test: LAUNCHER,
+    title: 'an older one of the pinned line goes on with the newer',
+  },
+  {
+    id: 'pinned-node-not-upgraded',
+    bug: 'a new version of the pinned Node is not noticed',
+    file: 'scripts/ensure-dependencies.mjs',
+    text: 'if (present?.[path]?.version === version) return undefined;',
+    replacement: 'if (present?.[path] !== undefined) return undefined;',
+    test: 'test/executable/dependencies.test.ts',
+    title: 'is installed when its version changes',
+  },
+  {
+    id: 'short-operator-token',
+    bug: 'a token of the operator that can be guessed is accepted',
+    file: TOKEN,
+    text: ' || token.length < GIVEN_CHARACTERS_MIN',
+    replacement: '',
+    test: 'test/operator/token.test.ts',
+    title: 'is refused when it is too short or no line',
+  },
+  {
+    id: 'client-that-left-unseen',
+    bug: 'a stream’s place is bound to a close that has been emitted already',
+    file: 'services/process/gone.ts',
+    text: 'if (response.closed || response.destroyed || socket.destroyed) {',
+    replacement: 'if (gone.signal.aborted) {',
+    test: 'test/process/gone.test.ts',
+    title: 'has fired already when the client left before the call',
+  },
+  {
+    id: 'proxy-not-exempt',
+    bug: 'the streams behind a trusted proxy share the proxy’s address',
+    file: 'services/api/stream/open-streams.ts',
+    text: 'if (ofAddress >= perAddressMax && !isProxy(address)) {',
+    replacement: 'if (ofAddress >= perAddressMax) {',
+    test: 'test/api/routes/stream-places.test.ts',
+    title: 'a trusted proxy is exempt, and the clients behind it have their own shares',
+  },
+  {
+    id: 'past-without-pace',
+    bug: 'streams of one key read the past at the pace of all keys',
+    file: 'services/api/stream/catch-up-pace.ts',
+    text: 'const OF_A_KEY: Rate = { perSecond: 50, burst: 100 };',
+    replacement: 'const OF_A_KEY: Rate = { perSecond: 50_000, burst: 50_000 };',
+    test: 'test/api/catch-up-pace.test.ts',
+    title: 'ten streams of one key read 50 pages a second and 100 at once',
+  },
+  {
+    id: 'long-list-in-one-go',
+    bug: 'a page whose filter matches little keeps the reader until it has ended',
+    file: 'services/store/log/list-pages.ts',
+    text: 'const FIRST_STEP_MIN = 200;',
+    replacement: 'const FIRST_STEP_MIN = 10_000;',
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'lets other reads in between, and other merchants take turns',
   },
 ];

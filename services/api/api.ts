@@ -7,16 +7,19 @@ import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
+import { addressListOf } from '../egress/address-list.ts';
 import type { KeyRing } from '../keys/keyring.ts';
-import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Descriptors } from '../process/descriptors.ts';
 import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { listen } from '../telemetry/operations.ts';
+import { FailedKeys } from './access/failed-keys.ts';
+import { refuseForeignNames } from './access/host-check.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
+import { clientAddressOf } from './client-address.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
@@ -36,7 +39,7 @@ import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { createApiServer, drainServer } from './server.ts';
 import { serviceDate } from './service-date.ts';
-import { OpenStreams } from './stream/open-streams.ts';
+import { makeStreams } from './stream/make-streams.ts';
 import { validateRequests } from './validation.ts';
 
 export type { ApiOptions } from './context.ts';
@@ -70,10 +73,21 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
   const stopping = new AbortController();
   // Each open stream listens to it, and each request that waits.
   setMaxListeners(0, stopping.signal);
-  const { app, docs } = createApp({ ...deps, limits, stopping: stopping.signal }, deps);
+  const proxies = addressListOf(deps.options.trustedProxies);
+  const isProxy = (address: string) => proxies.has(address);
+  const failedKeys = new FailedKeys({ clock: deps.clock, perMinuteMax: deps.options.failedKeysPerMinute });
+  const of = {
+    limits,
+    clientAddress: clientAddressOf(proxies),
+    isProxy,
+    failedKeys,
+    stopping: stopping.signal,
+  };
+  const { app, docs } = createApp({ ...deps, ...of }, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,
+    isProxy,
   });
   await listen(server, deps.options.host, deps.options.port, 'HOOKRAIL_API_PORT');
   const { port } = server.address() as AddressInfo;
@@ -106,6 +120,7 @@ function createApp(
     serviceDate(context.clock),
     apiHeaders,
     refuseMalformedTargets,
+    refuseForeignNames({ ...context, names: options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
   const merchant = [authenticate('merchant', context), general];
@@ -137,7 +152,7 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
   route(app, '/merchant/events', { get: open(listEvents(context)) });
-  route(app, '/merchant/stream', { get: open(streamEvents(context, streamsOf(context, deps.log))) });
+  route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/merchant', {
     get: open(getLegacyWebhook(context)),
@@ -157,21 +172,6 @@ function createApp(
   });
   app.use(problemHandler(deps.log));
   return { app, docs };
-}
-
-function streamsOf({ store, clock, options, limits }: ApiContext, log: Logger): OpenStreams {
-  return new OpenStreams({
-    store,
-    clock,
-    perKeyMax: options.streamsPerKey,
-    max: limits.streamsMax,
-    onFailed: (error) =>
-      log.warn(
-        { event: 'stream_delayed', reason: messageOf(error) },
-        'streams wait: the feed cannot be read',
-      ),
-    onEnded: (keyId, reason) => log.info({ event: 'stream_ended', key_id: keyId, reason }),
-  });
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';

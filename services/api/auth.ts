@@ -3,6 +3,8 @@ import type { RequestHandler, Response } from 'express';
 import { parseApiKey } from '../domain/api-key.ts';
 import type { Clock } from '../process/clock.ts';
 import type { ApiKey, Store } from '../store/store.ts';
+import type { FailedKeys } from './access/failed-keys.ts';
+import type { ClientAddress } from './client-address.ts';
 import { ApiError } from './problem.ts';
 
 export type Environment = 'sandbox' | 'production';
@@ -11,26 +13,44 @@ const CHALLENGE = { headers: { 'WWW-Authenticate': 'API-Key' } };
 
 /**
  * Accepts a request whose Authorization header has a key of this kind and environment. The key is looked up for every
- * request: a revoked one is refused from the next request on.
+ * request: a revoked one is refused from the next request on. An address that sends many requests without a valid key is
+ * refused without a look-up.
  */
 export function authenticate(
   kind: ApiKey['kind'],
-  deps: { readonly store: Pick<Store, 'keys'>; readonly clock: Clock; readonly environment: Environment },
+  deps: {
+    readonly store: Pick<Store, 'keys'>;
+    readonly clock: Clock;
+    readonly environment: Environment;
+    readonly clientAddress: ClientAddress;
+    readonly failedKeys: FailedKeys;
+  },
 ): RequestHandler {
+  const { failedKeys, clientAddress, store, environment } = deps;
   return async (request, response, next) => {
-    const hash = keyHash(request.headers.authorization, kind, deps.environment);
-    const key = await deps.store.keys.findByHash(hash);
-    // The lookup is by hash, so its timing reveals nothing of a key; compared again in constant time all the same.
-    const matches = key !== undefined && timingSafeEqual(key.hash, hash);
-    if (!matches || key.revokedAt !== null || key.kind !== kind) {
-      throw new ApiError('api_key_invalid', 'The key is unknown or was revoked.', CHALLENGE);
-    }
+    const address = clientAddress(request);
+    const hash = failedKeys.read(address, () => keyHash(request.headers.authorization, kind, environment));
+    const key = await failedKeys.check(address, hash, () => validKey(store, kind, hash));
     deps.store.keys.touch(key.keyId, deps.clock.wall());
     response.locals.keyId = key.keyId;
     response.locals.keyHash = key.hash;
     response.locals.merchantId = key.merchantId;
     next();
   };
+}
+
+async function validKey(
+  { keys }: Pick<Store, 'keys'>,
+  kind: ApiKey['kind'],
+  hash: Uint8Array,
+): Promise<ApiKey> {
+  const key = await keys.findByHash(hash);
+  // The lookup is by hash, so its timing reveals nothing of a key; compared again in constant time all the same.
+  const matches = key !== undefined && timingSafeEqual(key.hash, hash);
+  if (!matches || key.revokedAt !== null || key.kind !== kind) {
+    throw new ApiError('api_key_invalid', 'The key is unknown or was revoked.', CHALLENGE);
+  }
+  return key;
 }
 
 /**

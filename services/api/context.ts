@@ -6,13 +6,17 @@ import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Store } from '../store/store.ts';
+import type { FailedKeys } from './access/failed-keys.ts';
 import type { Environment } from './auth.ts';
+import type { ClientAddress } from './client-address.ts';
 import { ApiError, BrokerUnavailable } from './problem.ts';
 
 export interface ApiOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
+  /** Names of a sandbox in requests from its own machine. */
+  readonly names: readonly string[];
   /** The URLs that an endpoint may have. The sender applies the same policy again at every connection. */
   readonly egress: EndpointUrlPolicy;
   readonly rateLimitPerMinute: number;
@@ -21,6 +25,10 @@ export interface ApiOptions {
   readonly endpointQuota: number;
   /** The most open streams of a key. */
   readonly streamsPerKey: number;
+  /** Addresses and CIDRs of the proxies before the API. */
+  readonly trustedProxies: readonly string[];
+  /** The requests without a valid key that a client address may send in a minute. */
+  readonly failedKeysPerMinute: number;
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -82,6 +90,10 @@ export interface ApiContext {
   readonly environment: Environment;
   readonly options: ApiOptions;
   readonly limits: ApiLimits;
+  readonly clientAddress: ClientAddress;
+  readonly failedKeys: FailedKeys;
+  /** Whether an address is that of a proxy before the API, which stands for many clients. */
+  readonly isProxy: (address: string) => boolean;
   /** Publishes directory changes. `published` resolves true once a change is on the stream, false after `timeoutMs`. */
   readonly relay: { published(outboxId: number, timeoutMs: number): Promise<boolean> };
   /** Fires when the station stops: waiting requests then respond with what they have. */

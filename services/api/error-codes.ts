@@ -149,6 +149,11 @@ export const ERROR_CODES = {
     title: 'The body is not application/json',
     hint: 'Send Content-Type: application/json, in UTF-8, not compressed.',
   },
+  unknown_host: {
+    status: 421,
+    title: 'The request names another host',
+    hint: 'Use an address or localhost; the operator names further hosts in HOOKRAIL_API_NAMES.',
+  },
   url_not_allowed: {
     status: 422,
     title: 'The URL is not allowed',
@@ -199,10 +204,15 @@ export const ERROR_CODES = {
     title: 'Too many requests',
     hint: 'Wait as many seconds as Retry-After says.',
   },
+  too_many_failed_keys: {
+    status: 429,
+    title: 'Too many requests without a valid key',
+    hint: 'Wait as many seconds as Retry-After says, and send a valid key. A key that was accepted before is not held up.',
+  },
   too_many_streams: {
     status: 429,
     title: 'Too many open streams',
-    hint: 'Close a stream of this key, or use one for several readers; the operator can raise the limit.',
+    hint: 'Wait as many seconds as Retry-After says, and use one stream for several readers; the operator can raise the limit.',
   },
   internal_error: {
     status: 500,

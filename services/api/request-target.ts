@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
 import { ApiError } from './problem.ts';
 
-const ABSOLUTE = /^https?:\/\/([^/?#]*)([^#]*)$/i;
+const ABSOLUTE = /^https?:\/\//i;
 
 /** Why a request's target or Host is refused. */
 const faults = new WeakMap<IncomingMessage, string>();
@@ -36,7 +36,10 @@ function readTarget(request: IncomingMessage): string | null {
   }
   const { url = '' } = request;
   if (url.startsWith('/')) return null;
-  const [, authority = '', rest = ''] = ABSOLUTE.exec(url) ?? [];
+  const begin = url.includes('#') ? 0 : (ABSOLUTE.exec(url)?.[0].length ?? 0);
+  const length = begin === 0 ? 0 : url.slice(begin).search(/[/?]|$/);
+  const authority = url.slice(begin, begin + length);
+  const rest = url.slice(begin + length);
   if (authority === '' || authority.includes('@') || !URL.canParse(`http://${authority}/`)) {
     return 'The request target is neither a path nor an http URL.';
   }

@@ -22,7 +22,15 @@ const CODE_OF_ERROR: Readonly<Record<string, ErrorCode>> = {
 export function createApiServer(
   app: RequestListener,
   limits: ApiLimits,
-  { random, isShort }: { readonly random: Random; readonly isShort: () => boolean },
+  {
+    random,
+    isShort,
+    isProxy,
+  }: {
+    readonly random: Random;
+    readonly isShort: () => boolean;
+    readonly isProxy: (address: string) => boolean;
+  },
 ): Server {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -35,6 +43,7 @@ export function createApiServer(
   new Connections(server, app, {
     connectionsMax: acceptedMax(limits.connectionsMax),
     isShort,
+    isShared: isProxy,
     refuse: (response) => {
       const { headers, body } = problemOf('temporarily_unavailable', random);
       response.writeHead(503, { ...headers, 'Retry-After': '1' }).end(body);

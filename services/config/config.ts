@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
+import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
-import { tracingConfig } from './tracing-config.ts';
+import { collectorOf, tracingConfig } from './tracing-config.ts';
+import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
@@ -44,10 +46,38 @@ export const VARIABLES = {
     '',
     'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
   ),
+  HOOKRAIL_OPERATOR_TOKEN_FILE: variable(
+    as.text,
+    '',
+    'File with the token of the operator interface, for example a mounted secret, for service and operator. Empty: the ' +
+      'service makes one at each start and writes it to `operator.token` in the data directory.',
+  ),
   HOOKRAIL_API_HOST: variable(as.text, '127.0.0.1', 'Address the REST API listens on.'),
   HOOKRAIL_API_PORT: variable(port, 8080, 'Port of the REST API; 0 = any free one.'),
-  HOOKRAIL_OPS_HOST: variable(as.text, '127.0.0.1', 'Address of `/livez`, `/readyz`, `/metrics`.'),
+  HOOKRAIL_API_NAMES: variable(
+    as.list(hostName),
+    [],
+    'Names of a sandbox in requests from its own machine, comma separated: those of a proxy or tunnel there. Addresses, ' +
+      '`localhost` and names without a dot need not be given; others are refused (DNS rebinding).',
+  ),
+  HOOKRAIL_TRUSTED_PROXIES: variable(
+    as.list(trustedProxy),
+    [],
+    'Addresses and CIDRs of the proxies before the REST API, comma separated: `10.0.3.7,10.0.4.0/24`. They are exempt ' +
+      'from the limits per address, and their `X-Forwarded-For` says which address a request comes from.',
+  ),
+  HOOKRAIL_OPS_HOST: variable(
+    as.text,
+    '127.0.0.1',
+    'Address of `/livez`, `/readyz`, `/metrics` and the operator’s commands, which are taken from this machine only.',
+  ),
   HOOKRAIL_OPS_PORT: variable(port, 8081, 'Port of the operations server; 0 = any free one.'),
+  HOOKRAIL_OPS_NAMES: variable(
+    as.list(hostName),
+    [],
+    'Names of the operations server in requests, comma separated: `hookrail.monitoring.svc`. Addresses, `localhost`, ' +
+      '`HOOKRAIL_OPS_HOST`, and from other machines names without a dot need not be given; others are refused (DNS rebinding).',
+  ),
   HOOKRAIL_RETRY_SCALE: variable(
     as.number(1, 1_000_000),
     1,
@@ -93,11 +123,17 @@ export const VARIABLES = {
     0,
     'Test webhooks per key and minute; 0 = 10, in the sandbox 600.',
   ),
+  HOOKRAIL_FAILED_KEYS_PER_MINUTE: variable(
+    as.integer(1, 1_000_000),
+    60,
+    'Requests without a valid key per client address (IPv6: per /64) and minute, at each api process; further ones get ' +
+      '429 without a look into the store. A key that was accepted before is never held up by them.',
+  ),
   HOOKRAIL_ENDPOINT_QUOTA: variable(as.integer(1, 1_000_000), 100, 'Endpoints a merchant may have.'),
   HOOKRAIL_STREAMS_PER_KEY: variable(
     as.integer(1, 1000),
     10,
-    'Streams (`GET /merchant/stream`) that a key may have open at a time, at each api process.',
+    'Streams (`GET /merchant/stream`) that a key may have open at a time, at each api process; one more ends its oldest.',
   ),
   HOOKRAIL_REPLAY_PER_SECOND: variable(
     as.integer(1, 100_000),
@@ -163,17 +199,29 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     postgres: values.HOOKRAIL_STORE === 'postgres' ? postgresConfig(values, { opensStore, hasApi }) : null,
     roles,
     dataDir: values.HOOKRAIL_DATA_DIR,
+    /** Whether the process keeps a database in the data directory. */
+    keepsFiles: values.HOOKRAIL_ENGINE === 'sqlite' || (opensStore && values.HOOKRAIL_STORE === 'sqlite'),
+    /** Routers and recorders neither seal nor open a secret: they run where no key ring is. */
+    usesKeys: hasApi || roles.includes('sender'),
+    operatorTokenFile: values.HOOKRAIL_OPERATOR_TOKEN_FILE,
     keyRingFile: values.HOOKRAIL_KEYRING || join(values.HOOKRAIL_DATA_DIR, 'keyring.json'),
     api: {
       host: values.HOOKRAIL_API_HOST,
       port: values.HOOKRAIL_API_PORT,
+      names: values.HOOKRAIL_API_NAMES,
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
+      trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
+      failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
-    operations: { host: values.HOOKRAIL_OPS_HOST, port: values.HOOKRAIL_OPS_PORT },
+    operations: {
+      host: values.HOOKRAIL_OPS_HOST,
+      port: values.HOOKRAIL_OPS_PORT,
+      names: values.HOOKRAIL_OPS_NAMES,
+    },
     sender: {
       retryScale: values.HOOKRAIL_RETRY_SCALE,
       totalTimeoutMs: values.HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS * 1000,
@@ -194,6 +242,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     logLevel: values.HOOKRAIL_LOG_LEVEL,
     tracing: tracingConfig(environment),
+    /** Null without a variable that names one. */
+    collector: collectorOf(environment),
   } as const;
 }
 

@@ -31,7 +31,7 @@ function asRegistryUrl(text: string): string {
     );
   }
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new Malformed('must be an http or https URL');
-  return text.replace(/\/+$/, '');
+  return text.replace(/(?<!\/)\/+$/, '');
 }
 
 function asTopicName(text: string): string {
@@ -60,7 +60,11 @@ export const KAFKA_VARIABLES = {
     [],
     'Kafka bootstrap brokers, host:port, comma-separated. Required with the `kafka` engine.',
   ),
-  HOOKRAIL_KAFKA_TLS: variable(as.boolean, false, 'Whether to use TLS to the brokers.'),
+  HOOKRAIL_KAFKA_TLS: variable(
+    as.boolean,
+    false,
+    'Whether to use TLS to the brokers. In production a start without it warns, unless all are on this machine.',
+  ),
   HOOKRAIL_KAFKA_TLS_CA_FILE: variable(
     as.text,
     '',

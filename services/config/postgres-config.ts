@@ -15,7 +15,7 @@ export const POSTGRES_VARIABLES = {
     '',
     'URL of the database, with all its hosts: `postgres://user:password@host:5432,host:5432/database`. hookrail uses the ' +
       'one that can be written to. `?host=/run/postgresql` names a Unix socket. `sslmode` is `verify-full` unless every ' +
-      'host is this machine.',
+      'host is a Unix socket, `localhost`, an address of 127.0.0.0/8 or `::1`.',
   ),
   HOOKRAIL_POSTGRES_CA_FILE: variable(
     as.text,

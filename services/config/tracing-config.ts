@@ -47,3 +47,18 @@ export function tracingConfig(environment: Readonly<Record<string, string | unde
 }
 
 const HTTP = 'http/protobuf';
+
+/** The variable that names the collector, and its address. The SDK reads it by itself; this is for what is said of it. */
+export interface Collector {
+  readonly variable: string;
+  readonly url: URL;
+}
+
+/** Returns where OTLP spans are sent; null when nothing names it (the collector is on this machine then). */
+export function collectorOf(environment: Readonly<Record<string, string | undefined>>): Collector | null {
+  for (const variable of ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']) {
+    const text = environment[variable]?.trim() ?? '';
+    if (text !== '') return URL.canParse(text) ? { variable, url: new URL(text) } : null;
+  }
+  return null;
+}

@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { AddressList } from './address-list.ts';
 
 /**
  * Which addresses are public, and which a sandbox exempts (docs/design.md, "Address guard"). This is our own table,
@@ -46,9 +47,8 @@ const notPublicIPv6 = listOf(NOT_PUBLIC_IPV6);
  * Returns whether webhooks may be sent to an address. Anything that is not a plain address (zone ids too) is refused.
  */
 export function isPublicAddress(ip: string): boolean {
-  if (isIPv4(ip)) return !notPublicIPv4.check(ip, 'ipv4');
-  if (!isIPv6(ip) || ip.includes('%')) return false;
-  return globalIPv6.check(ip, 'ipv6') && !notPublicIPv6.check(ip, 'ipv6');
+  if (isIPv4(ip)) return !notPublicIPv4.has(ip);
+  return isIPv6(ip) && globalIPv6.has(ip) && !notPublicIPv6.has(ip);
 }
 
 /** Exemptions from the address guard: host names, whatever they resolve to, and addresses. */
@@ -68,17 +68,16 @@ const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?$/;
  */
 export function parseEgressAllow(text: string): EgressAllow {
   const names = new Set<string>();
-  const addresses = new BlockList();
+  const addresses = new AddressList();
   for (const entry of text.split(',').map((part) => part.trim().toLowerCase())) {
     if (entry === '') continue;
-    if (isIP(entry)) addresses.addAddress(entry, family(entry));
-    else if (entry.includes('/')) addSubnet(addresses, entry);
+    if (isIP(entry) !== 0 || entry.includes('/')) addTo(addresses, entry);
     else if (HOST_NAME.test(entry)) names.add(entry);
     else throw new EgressAllowError(entry);
   }
   return {
     name: (host) => names.has(host),
-    address: (ip) => isIP(ip) !== 0 && !ip.includes('%') && addresses.check(ip, family(ip)),
+    address: (ip) => addresses.has(ip),
   };
 }
 
@@ -90,20 +89,12 @@ class EgressAllowError extends Error {
   }
 }
 
-function listOf(subnets: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const subnet of subnets) addSubnet(list, subnet);
+function listOf(subnets: readonly string[]): AddressList {
+  const list = new AddressList();
+  for (const subnet of subnets) addTo(list, subnet);
   return list;
 }
 
-function addSubnet(list: BlockList, subnet: string): void {
-  const [address = '', prefix = ''] = subnet.split('/');
-  const bits = /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
-  const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1;
-  if (!(bits <= bitsMax)) throw new EgressAllowError(subnet);
-  list.addSubnet(address, bits, family(address));
-}
-
-function family(ip: string): 'ipv4' | 'ipv6' {
-  return isIPv4(ip) ? 'ipv4' : 'ipv6';
+function addTo(list: AddressList, entry: string): void {
+  if (!list.add(entry)) throw new EgressAllowError(entry);
 }

@@ -31,6 +31,13 @@ export class KeyRing {
     return new KeyRing(file, readRing(file));
   }
 
+  /** Returns a ring without keys, for a process that neither seals nor opens a secret. The file is never read. */
+  static empty(file: string): KeyRing {
+    const ring = new KeyRing(file, { active: '', keys: new Map() });
+    ring.#readAt = Number.POSITIVE_INFINITY;
+    return ring;
+  }
+
   /** Parses the ring's text; `file` names it in errors, and is read again for unknown keys. */
   static parse(text: string, file: string): KeyRing {
     return new KeyRing(file, parseRing(text, file));

@@ -73,7 +73,7 @@ function explainIn(invalid: InvalidLine, found: Found): Explanation {
   const unknown = /^Unknown arguments?: (.*)$/s.exec(invalid.message)?.[1]?.split(', ') ?? [];
   const [name] = unknown;
   if (name !== undefined) return unknownArgument(name, found);
-  const choice = /Argument: ([\w-]+), Given: "(.*?)", Choices: (.*)/s.exec(invalid.message);
+  const choice = choiceIn(invalid.message);
   if (choice) return unknownChoice(choice, found);
   const missing = /^Missing required arguments?: (.*)$/s.exec(invalid.message)?.[1];
   if (missing !== undefined) {
@@ -81,11 +81,8 @@ function explainIn(invalid: InvalidLine, found: Found): Explanation {
     return explained(`${command} needs ${options.join(', ')}`, helpCommand(found));
   }
   if (invalid.message.startsWith('Not enough non-option arguments')) {
-    const positionals =
-      help
-        .split('\n', 1)[0]
-        ?.match(/<[^>]+>/g)
-        ?.join(' ') ?? 'more words';
+    const words = (help.split('\n', 1)[0] ?? '').split(' ').filter((word) => word.startsWith('<'));
+    const positionals = words.length > 0 ? words.join(' ') : 'more words';
     return explained(`${command} needs ${positionals}`, helpCommand(found));
   }
   return explained(invalid.message.replace(/\s+/g, ' '), helpCommand(found));
@@ -125,7 +122,7 @@ function unknownCommand(word: string, names: readonly string[], found: Found): E
 function unknownArgument(name: string, found: Found): Explanation {
   const { path, help, args } = found;
   const command = path.join(' ');
-  const index = args.findIndex((arg) => new RegExp(`^--?(no-)?${escaped(name)}(=|$)`).test(arg));
+  const index = args.findIndex((arg) => isOption(arg, name));
   if (index === -1) return extraWord(name, found);
   const [near] = nearestNames(name, optionsIn(help), 1);
   const message = `${command} has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
@@ -144,9 +141,23 @@ function extraWord(word: string, found: Found): Explanation {
   return explained(`${command} takes the ${option} as --${option} ${word}`, lineOf(right, found));
 }
 
-function unknownChoice(choice: RegExpExecArray, found: Found): Explanation {
+interface Choice {
+  readonly option: string;
+  readonly given: string;
+  readonly list: string;
+}
+
+/** Reads `Argument: OPTION, Given: "VALUE", Choices: LIST`. */
+function choiceIn(message: string): Choice | undefined {
+  const parts = message.split('Argument: ')[1]?.split(', Given: "');
+  const [option, ...rest] = parts ?? [];
+  const [given, ...lists] = rest.join(', Given: "').split('", Choices: ');
+  if (option === undefined || given === undefined || lists.length === 0) return undefined;
+  return { option, given, list: lists.join('", Choices: ') };
+}
+
+function unknownChoice({ option, given, list }: Choice, found: Found): Explanation {
   const { args } = found;
-  const [, option = '', given = '', list = ''] = choice;
   const known = [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
   const message = `--${option} "${given}" is not one of ${known.join(', ')}${didYouMean(given, known, 1)}`;
   const [near] = nearestNames(given, known, 1);
@@ -172,19 +183,20 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** Whether an argument is `--name`, `-name` or `--no-name`, with or without a value. */
+function isOption(arg: string, name: string): boolean {
+  if (!arg.startsWith('-')) return false;
+  const given = arg.slice(arg.startsWith('--') ? 2 : 1).split('=', 1)[0];
+  return given === name || given === `no-${name}`;
 }
 
 /** Reads the names of commands from a help: the last word of each line below "Commands:". */
 function commandsIn(help: string): readonly string[] {
   const [, list = ''] = /^Commands:\n((?: .*\n?)+)/m.exec(help) ?? [];
   return list.split('\n').flatMap((line) => {
-    const [, usageText] = /^ {2}(\S.*?)(?: {2}.*)?$/.exec(line) ?? [];
-    const name = usageText
-      ?.replace(/ [<[].*$/, '')
-      .split(' ')
-      .at(-1);
+    if (!/^ {2}\S/.test(line)) return [];
+    const usageText = line.slice(2).split('  ', 1)[0] ?? '';
+    const name = usageText.split(/ [<[]/, 1)[0]?.split(' ').at(-1);
     // A long usage goes on in the next line, with its arguments.
     return name === undefined || /^[<[]/.test(name) ? [] : [name];
   });
@@ -194,7 +206,7 @@ function commandsIn(help: string): readonly string[] {
 function aliasesIn(help: string): ReadonlyMap<string, string> {
   const [, list = ''] = /^Commands:\n((?: .*\n?)+)/m.exec(help) ?? [];
   const entries = list.split(/^(?= {2}\S)/m).flatMap((entry) => {
-    const aliases = /\[aliases: ([^\]]+)\]/.exec(entry)?.[1]?.split(/,\s*/) ?? [];
+    const aliases = entry.split('[aliases: ')[1]?.split(']', 1)[0]?.split(/,\s*/) ?? [];
     const [name = ''] = commandsIn(`Commands:\n${entry}`);
     return aliases.map((alias) => [alias, name] as const);
   });

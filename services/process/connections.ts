@@ -9,11 +9,21 @@ const GRACE_MS = 500;
 /** The time a connection that will be refused has to send its request. */
 const REFUSED_MS_MAX = 2000;
 
+/** Returns how many of a server's connections a single address may have. */
+export function shareOfAddress(connectionsMax: number): number {
+  return Math.min(
+    connectionsMax,
+    Math.max(OF_AN_ADDRESS_MIN, Math.floor(connectionsMax * SHARE_OF_AN_ADDRESS)),
+  );
+}
+
 export interface ConnectionsOptions {
   /** The limit. As many more are accepted only to be refused with a response. */
   readonly connectionsMax: number;
   /** File descriptors are scarce: connections are closed after their request, and when they are idle. */
   readonly isShort: () => boolean;
+  /** Whether many clients share an address, which is exempt from the share of one: that of a proxy. */
+  readonly isShared?: (address: string) => boolean;
   /** Responds to a request for which there is no room. The connection is closed afterwards. */
   readonly refuse: (response: ServerResponse) => void;
 }
@@ -35,15 +45,14 @@ export class Connections {
 
   constructor(server: Server, app: RequestListener, options: ConnectionsOptions) {
     this.#options = options;
-    const share = Math.floor(options.connectionsMax * SHARE_OF_AN_ADDRESS);
-    this.#perAddressMax = Math.min(options.connectionsMax, Math.max(OF_AN_ADDRESS_MIN, share));
+    this.#perAddressMax = shareOfAddress(options.connectionsMax);
     // A connection that could not be accepted is no reason to end the process.
     server.on('error', () => {});
     server.on('connection', (socket) => this.#opened(socket));
     server.on('request', (request, response) => {
       const { socket } = request;
       this.#requests.set(socket, request);
-      response.once('close', () => this.#answered(socket));
+      response.once('close', () => this.#answered(socket, request));
       const isRefused = this.#refused.has(socket);
       if (isRefused || options.isShort()) response.shouldKeepAlive = false;
       if (isRefused) options.refuse(response);
@@ -74,8 +83,9 @@ export class Connections {
     socket.once('close', () => this.#refused.delete(socket));
   }
 
-  #answered(socket: Socket): void {
-    this.#requests.delete(socket);
+  #answered(socket: Socket, request: IncomingMessage): void {
+    // Of requests that were sent without waiting for answers, the last one counts: until then the connection is busy.
+    if (this.#requests.get(socket) === request) this.#requests.delete(socket);
     const sockets = this.#ofAddress.get(socket.remoteAddress ?? '');
     if (sockets?.delete(socket)) sockets.set(socket, performance.now());
   }
@@ -95,7 +105,8 @@ export class Connections {
   #makeRoom(address: string): boolean {
     const countOf = (each: string) => this.#ofAddress.get(each)?.size ?? 0;
     const own = countOf(address);
-    if (own >= this.#perAddressMax) return this.#closeOne(address, GRACE_MS);
+    const isShared = this.#options.isShared?.(address) ?? false;
+    if (own >= this.#perAddressMax && !isShared) return this.#closeOne(address, GRACE_MS);
     if (this.#size < this.#options.connectionsMax) return true;
     const crowded = [...this.#ofAddress.keys()]
       .filter((each) => countOf(each) > own)

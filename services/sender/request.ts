@@ -3,7 +3,7 @@ import type { Endpoint } from '../domain/endpoint.ts';
 import { signingKey, signWith } from '../domain/signature.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/webhook-request.ts';
-import { SecretMask } from './http/secret-mask.ts';
+import { SecretMask } from './http/masking/secret-mask.ts';
 import type { WebhookRequest } from './http/transport.ts';
 
 /** An endpoint with its secret opened and its URL parsed: made once per version of the endpoint. */

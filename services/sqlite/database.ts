@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { createPrivately } from '../process/private-files.ts';
+import { connect } from './connect.ts';
 
 /** PRAGMA synchronous returns a number: 2 = FULL. */
 const SYNCHRONOUS_FULL = 2;
@@ -27,7 +28,7 @@ export function openDatabase(file: string, options: DatabaseOptions): Database.D
   let db: Database.Database | undefined;
   try {
     if (!isReader) createPrivately(file);
-    db = new Database(file, { readonly: isReader, timeout: options.lockedMsMax });
+    db = connect(file, { readonly: isReader, timeout: options.lockedMsMax });
     if (!isReader) {
       // Has an effect in a new file only.
       db.pragma(`page_size = ${PAGE_BYTES}`);

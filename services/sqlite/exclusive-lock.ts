@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { createPrivately } from '../process/private-files.ts';
+import { connect } from './connect.ts';
 
 export interface ExclusiveLock {
   release(): void;
@@ -12,7 +13,7 @@ export interface ExclusiveLock {
  */
 export function lockExclusively(file: string): ExclusiveLock {
   createPrivately(`${file}.lock`);
-  const lock = new Database(`${file}.lock`, { timeout: 0 });
+  const lock = connect(`${file}.lock`, { timeout: 0 });
   try {
     // Only the lock file itself may be needed to hold it: a journal on disk would outlive a crash.
     lock.pragma('journal_mode = MEMORY');

@@ -4,7 +4,7 @@ import { type PostgresConfig, readPostgresCa } from '../config/postgres-config.t
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { parsePostgresUrl } from './postgres/client/postgres-address.ts';
+import { areHere, parsePostgresUrl } from './postgres/client/postgres-address.ts';
 import { restoreSqliteStore } from './sqlite/maintenance/restore.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
@@ -32,6 +32,13 @@ export async function openStore(config: StoreConfig, clock: Clock, log: Logger):
     await checkReplication(address, replication, clock);
   }
   return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, logCommit, log });
+}
+
+/** Returns whether what the store is asked and answers crosses a network without TLS. */
+export function isStorePlain({ postgres }: Pick<StoreConfig, 'postgres'>): boolean {
+  if (!postgres) return false;
+  const { hosts, ssl } = addressOf(postgres);
+  return ssl === false && !areHere(hosts);
 }
 
 /**

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Router } from 'express';
+import express, { type RequestHandler, type Router } from 'express';
 import type { Registry } from 'prom-client';
 import { ConfigError } from '../config/config.ts';
+import { HostNames, shownHost } from '../process/access/host-names.ts';
+import { isFromHere } from '../process/access/this-machine.ts';
 import { Connections } from '../process/connections.ts';
 import { acceptedMax } from '../process/descriptors.ts';
 
@@ -30,6 +32,8 @@ export interface Operations {
 export async function startOperations(options: {
   readonly host: string;
   readonly port: number;
+  /** Names that it answers to, beside `host`, `localhost` and addresses. */
+  readonly names: readonly string[];
   readonly registry: Registry;
   readonly readiness: () => Readiness;
   readonly operatorRoutes?: Router;
@@ -37,6 +41,7 @@ export async function startOperations(options: {
   readonly isShort: () => boolean;
 }): Promise<Operations> {
   const app = express().disable('x-powered-by');
+  app.use(refuseForeignNames(new HostNames([options.host, ...options.names])));
   app.get('/livez', (_request, response) => void response.type('text/plain').send('ok\n'));
   app.get('/readyz', (_request, response) => {
     const readiness = options.readiness();
@@ -54,9 +59,26 @@ export async function startOperations(options: {
   });
   await listen(server, options.host, options.port, 'HOOKRAIL_OPS_PORT');
   const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
-    url: `http://${options.host}:${port}`,
+    url: `http://${host}:${port}`,
     stop: () => closeServer(server),
+  };
+}
+
+/**
+ * Refuses requests under a name that is not the server's, so that no web page reads it by DNS rebinding. From other
+ * machines, whose names nobody but their own network has, a name without a dot is enough: that of a container.
+ */
+function refuseForeignNames(names: HostNames): RequestHandler {
+  return (request, response, next) => {
+    const { remoteAddress = '', localAddress } = request.socket;
+    const { host } = request.headers;
+    if (names.has(host, { allowsShort: !isFromHere(remoteAddress, localAddress) })) return next();
+    const error =
+      `the operations server does not answer to "${shownHost(host)}": ask it by its address, or add the name to ` +
+      'HOOKRAIL_OPS_NAMES';
+    response.status(421).json({ error });
   };
 }
 

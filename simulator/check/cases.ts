@@ -46,14 +46,28 @@ function matcher(
   names: readonly string[],
 ): (name: string) => boolean {
   const patterns = given.flatMap((text) => text.split(',')).map((text) => text.trim());
-  const regexes = patterns.map((pattern) => {
-    const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
-    const regex = new RegExp(`^${parts.join('.*')}$`);
-    if (names.some((name) => regex.test(name))) return regex;
+  const known = patterns.map((pattern) => {
+    const parts = pattern.split('*');
+    if (names.some((name) => fits(name, parts))) return parts;
     throw usage(
       `--${option} "${pattern}" fits no scenario${didYouMean(pattern, names)}`,
       'list them with: hookrail sim scenarios list',
     );
   });
-  return (name) => regexes.some((regex) => regex.test(name));
+  return (name) => known.some((parts) => fits(name, parts));
+}
+
+/** Whether a name consists of these parts, with anything between them. */
+function fits(name: string, parts: readonly string[]): boolean {
+  const [first = '', ...others] = parts;
+  const last = others.pop();
+  if (last === undefined) return name === first;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 }

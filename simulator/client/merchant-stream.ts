@@ -1,7 +1,7 @@
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { components } from '../generated/merchant-api.ts';
 import { type ApiClient, ApiRefusal } from './api-client.ts';
-import { serverSentEvents } from './server-sent-events.ts';
+import { REPLACED_WAIT_MS, serverSentEvents } from './server-sent-events.ts';
 import { sleep } from './sleep.ts';
 
 type Schemas = components['schemas'];
@@ -32,7 +32,7 @@ export interface StreamOptions {
 }
 
 export interface StreamPause {
-  /** `limited`: the key has no request or stream left. `lost`: the connection broke, or cannot be made again. */
+  /** `limited`: the key has no request or stream left, or a newer stream has taken the place. `lost`: the connection broke, or cannot be made again. */
   readonly reason: 'limited' | 'lost';
   readonly waitMs: number;
 }
@@ -49,11 +49,14 @@ const SILENCE_MS_MAX = 40_000;
  */
 export async function* merchantStream(client: ApiClient, options: StreamOptions): AsyncGenerator<StreamNews> {
   const { signal, onPaused } = options;
-  const place: Place = { lastEventId: undefined, wasOpen: false, failures: 0 };
+  const place: Place = { lastEventId: undefined, wasOpen: false, isReplaced: false, failures: 0 };
   while (!signal.aborted) {
     let error: unknown;
     try {
-      for await (const news of connection(client, options, place)) yield news;
+      for await (const news of connection(client, options, place)) {
+        place.isReplaced = news.kind === 'end' && news.data.reason === 'replaced';
+        yield news;
+      }
     } catch (thrown) {
       error = thrown;
     }
@@ -72,6 +75,8 @@ export async function* merchantStream(client: ApiClient, options: StreamOptions)
 interface Place {
   lastEventId: string | undefined;
   wasOpen: boolean;
+  /** The last connection ended for a newer one of the key. */
+  isReplaced: boolean;
   /** Connections in a row that brought nothing. */
   failures: number;
 }
@@ -115,6 +120,7 @@ function isForgotten(error: unknown, { lastEventId }: Place): boolean {
 function pauseAfter(error: unknown, place: Place): StreamPause | undefined {
   const waitMs = Math.min(RECONNECT_MS_MAX, RECONNECT_MS * 2 ** place.failures);
   place.failures += 1;
+  if (error === undefined && place.isReplaced) return { reason: 'limited', waitMs: REPLACED_WAIT_MS };
   if (error instanceof ApiRefusal) {
     if (error.status === 429) return { reason: 'limited', waitMs: error.retryAfterMs ?? RECONNECT_MS_MAX };
     return error.status >= 500 || error.status === 400 ? { reason: 'lost', waitMs } : undefined;

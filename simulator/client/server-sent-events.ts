@@ -1,3 +1,6 @@
+/** A stream that ended for a newer one of its key (`replaced`) asks its client to wait so long, so that they take turns. */
+export const REPLACED_WAIT_MS = 60_000;
+
 /** An event of a stream as the HTML standard has it. */
 export interface ServerSentEvent {
   /** The last id that was sent, with this event or before it; a client resumes after it. */
@@ -39,7 +42,9 @@ export async function* serverSentEvents(
 function fieldsOf(lines: readonly string[]) {
   const fields: { id?: string; event?: string; data: string } = { data: '' };
   for (const line of lines) {
-    const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (name === 'data') fields.data += fields.data === '' ? value : `\n${value}`;
     else if (name === 'id' || name === 'event') fields[name] = value;
   }

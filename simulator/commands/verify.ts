@@ -87,8 +87,9 @@ function jsonPairs(text: string, source: string): [string, string][] {
 function linePairs(text: string): [string, string][] {
   return text.split(/\r?\n/).flatMap((line) => {
     // curl -v puts "> " or "< " in front.
-    const match = /^(?:[<>] )?([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line);
-    return match ? [[match[1] ?? '', (match[2] ?? '').trim()] as [string, string]] : [];
+    const [name = '', ...rest] = line.replace(/^[<>] /, '').split(':');
+    const isHeader = rest.length > 0 && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+    return isHeader ? [[name, rest.join(':').trim()] as [string, string]] : [];
   });
 }
 

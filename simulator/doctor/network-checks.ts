@@ -1,4 +1,5 @@
 import { connect, createServer } from 'node:net';
+import { withoutTrailing } from '../../services/domain/text/trimmed.ts';
 import type { Session } from '../session.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
@@ -50,7 +51,7 @@ export async function checkKafka(session: Session): Promise<readonly Finding[]> 
 async function checkRegistry(url: string, signal: AbortSignal, help: string): Promise<Finding> {
   const within = AbortSignal.any([AbortSignal.timeout(ANSWER_MS_MAX), signal]);
   try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/subjects`, { signal: within });
+    const response = await fetch(`${withoutTrailing(url, '/')}/subjects`, { signal: within });
     await response.body?.cancel();
     if (response.ok) return ok('registry', `${url} answers`);
     return fail('registry', `${url} answers ${response.status}`, help);

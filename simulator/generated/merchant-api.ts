@@ -412,8 +412,11 @@ export interface paths {
          *     backup.
          *
          *     `end` is the last event; its `reason` says why: `too_slow` the reader took nothing for ten seconds,
-         *     `key_revoked`, `shutting_down`, `time_is_up` (see `seconds`), `unavailable`. Comments (`: heartbeat`) come every
-         *     15 seconds while nothing happens. A key may have 10 open streams unless the operator configured otherwise.
+         *     `key_revoked`, `shutting_down`, `time_is_up` (see `seconds`), `unavailable`, `replaced` a newer stream of the key
+         *     has taken its place: the `retry` of that end asks to wait a minute before connecting again. Comments
+         *     (`: heartbeat`) come every 15 seconds while nothing happens. A key may have 10 open streams unless the operator
+         *     configured otherwise; one more ends its oldest. What is past is read at 10,000 entries a second, which all
+         *     streams of the key share.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -512,7 +515,7 @@ export interface paths {
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
-         *     are not rate limited.
+         *     with a valid key are not rate limited.
          */
         post: operations["publishEvents"];
         delete?: never;
@@ -1420,7 +1423,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests. */
+        /** @description The request came to the sandbox from its own machine, under a name that is not the sandbox's. */
+        UnknownHost: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests without a valid key came from this address. */
+        FailedKeysLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Too many requests, or too many without a valid key from this address. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1433,7 +1457,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many requests, or too many open streams. */
+        /** @description Too many requests, too many without a valid key from this address, or too many streams that were ended for newer ones. */
         StreamLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1589,6 +1613,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1644,6 +1669,7 @@ export interface operations {
             409: components["responses"]["CreateConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["CreateRefused"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
@@ -1685,6 +1711,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -1722,6 +1749,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
@@ -1769,6 +1797,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1830,6 +1859,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1900,6 +1930,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["TestRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1960,6 +1991,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2001,6 +2033,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["DeliveryNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2060,6 +2093,7 @@ export interface operations {
             409: components["responses"]["ResendConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["ResendRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2129,6 +2163,7 @@ export interface operations {
             409: components["responses"]["ReplayConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["ReplayRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2178,6 +2213,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2219,6 +2255,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2280,6 +2317,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2338,6 +2376,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2387,6 +2426,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["StreamLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2426,6 +2466,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EventNotFound"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2461,6 +2502,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidHeader"];
             401: components["responses"]["Unauthorized"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2504,6 +2546,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
             422: components["responses"]["LegacyWebhookRefused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2560,6 +2603,8 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["FailedKeysLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

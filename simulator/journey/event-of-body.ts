@@ -2,8 +2,11 @@ import { fieldsOf } from '../../services/domain/catalog/catalog.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
 import { type EventData, type EventType, type EventValue, isEventType } from '../../services/domain/event.ts';
 
-/** Strings and numbers of a JSON text. A number is a token outside of strings. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+/** JSON.parse, whose reviver is also given the text of a number or string; TypeScript does not know of it yet. */
+const parseExact = JSON.parse as (
+  text: string,
+  reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+) => unknown;
 
 /**
  * Returns the data of the event that a webhook's body of the latest version was rendered from: amounts are exact decimal
@@ -11,8 +14,11 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
  */
 export function dataOfBody(type: string, body: string): EventData {
   // A number as JavaScript has it would lose digits of an amount.
-  const exact = body.replace(TOKENS, (token) => (token.startsWith('"') ? token : `"${token}"`));
-  const { data } = JSON.parse(exact) as { readonly data: EventData };
+  const { data } = parseExact(body, (_, value, { source }) =>
+    typeof value === 'number' ? source : value,
+  ) as {
+    readonly data: EventData;
+  };
   return isEventType(type) ? dataOf(fieldsOf(type as EventType), data) : data;
 }
 

@@ -1,5 +1,5 @@
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { serverSentEvents } from '../client/server-sent-events.ts';
+import { REPLACED_WAIT_MS, serverSentEvents } from '../client/server-sent-events.ts';
 import type { components } from '../generated/merchant-api.ts';
 
 type Schemas = components['schemas'];
@@ -58,7 +58,7 @@ export async function followStream(options: StreamOptions): Promise<void> {
     if (/^HTTP 400/.test(reason)) lastId = undefined;
     if (!wasLost) options.onLost(reason);
     wasLost = true;
-    await pause(waitMs);
+    await pause(reason === 'replaced' ? REPLACED_WAIT_MS : waitMs);
     waitMs = Math.min(WAIT_MS_MAX, waitMs * 2);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, renameSync, statSync, writeFile
 import { usage } from '../exit.ts';
 
 const NAME = 'WEBHOOK_SECRET';
-const ASSIGNMENT = new RegExp(`^(\\s*(?:export\\s+)?)${NAME}\\s*=.*$`, 'm');
+const ASSIGNMENT = /^([ \t]*(?:export[ \t]+)?)WEBHOOK_SECRET[ \t]*=.*$/m;
 
 /**
  * Sets WEBHOOK_SECRET in an .env file; every other line stays. The file is replaced as a whole, and one that is new may

@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { withoutTrailing } from '../../services/domain/text/trimmed.ts';
 import { ApiRefusal } from '../client/api-client.ts';
 import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
@@ -269,7 +270,7 @@ function troubleOf(
   const { status, disabled_reason: reason, secret_hint: hint } = endpoint;
   if (status !== 'active') return { kind: 'disabled', uuid, status, reason: reason ?? '' };
   // The hint is the last characters of the secret, without its padding.
-  const isOurs = ready?.secret.replace(/=+$/, '').endsWith(hint.replace('…', '')) === true;
+  const isOurs = ready !== undefined && withoutTrailing(ready.secret, '=').endsWith(hint.replace('…', ''));
   return isOurs ? { kind: 'active' } : { kind: 'rotated', uuid };
 }
 

@@ -78,6 +78,7 @@ export function lostText(reason: string): string {
     'HTTP 429': 'the key has too many open streams, or too many requests',
     'HTTP 503': 'the API is not ready',
     key_revoked: 'the key was revoked',
+    replaced: 'a newer stream of the key has taken the place of this one, so it waits a minute',
   };
   return `${words[reason] ?? `the connection to the API was lost (${reason})`}; trying again`;
 }

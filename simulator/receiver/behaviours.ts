@@ -81,7 +81,7 @@ function drip(sink: ByteSink, bytes: Uint8Array): void {
 /** Writes as fast as the other side reads, without holding more than a chunk in memory. */
 function pour(response: ServerResponse, total: number): void {
   let left = total;
-  let isOpen = true;
+  let isOpen = !response.closed;
   response.once('close', () => {
     isOpen = false;
   });

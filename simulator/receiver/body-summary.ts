@@ -1,3 +1,4 @@
+import { withoutBracketed } from '../../services/domain/text/trimmed.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 
 /** The parts of a webhook's body that a line shows. */
@@ -88,11 +89,29 @@ function idsOf(uuid: unknown, data: unknown): string[] {
   return typeof uuid === 'string' ? [uuid.slice(0, ID_SHOWN)] : [];
 }
 
+const HIDDEN_TAGS = ['head', 'style', 'script'] as const;
+
+/** Returns a page without the elements of one name. One that is not closed stays. */
+function withoutElements(html: string, tag: string): string {
+  const lower = html.toLowerCase();
+  let result = '';
+  let from = 0;
+  for (let at = lower.indexOf(`<${tag}`); at >= 0; at = lower.indexOf(`<${tag}`, at + 1)) {
+    if (at < from || /[\w-]/.test(lower[at + tag.length + 1] ?? '')) continue;
+    const end = lower.indexOf(`</${tag}>`, at);
+    if (end < 0) break;
+    result += `${html.slice(from, at)} `;
+    from = end + tag.length + 3;
+  }
+  return result + html.slice(from);
+}
+
 function withoutTags(html: string): string {
-  return html
-    .replace(/<(head|style|script)\b[\s\S]*?<\/\1>/gi, ' ')
-    .replace(/<br\s*\/?>/gi, '\n')
-    .replace(/<[^>]*>/g, ' ')
+  const page = HIDDEN_TAGS.reduce((text, tag) => withoutElements(text, tag), html).replace(
+    /<br\b ?\/?>/gi,
+    '\n',
+  );
+  return withoutBracketed(page, '<', '>', ' ')
     .replace(/&nbsp;/g, ' ')
     .replace(/&#39;|&apos;/g, "'")
     .replace(/&quot;/g, '"')

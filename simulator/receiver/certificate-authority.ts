@@ -133,10 +133,13 @@ function replaceFile(path: string, text: string, mode: number): void {
   renameSync(part, path);
 }
 
+/** A label of a host name; DNS also has underscores. */
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i;
+
 function altName(host: string): { type: 2; value: string } | { type: 7; ip: string } {
   if (isIP(host) !== 0) return { type: 7, ip: host };
-  const label = '[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?';
-  if (host.length > 253 || !new RegExp(`^(\\*\\.)?${label}(\\.${label})*$`, 'i').test(host)) {
+  const labels = host.replace(/^\*\./, '').split('.');
+  if (host.length > 253 || !labels.every((label) => LABEL.test(label))) {
     throw new CertificateError(`"${host}" is neither a host name nor an IP address`);
   }
   return { type: 2, value: host.toLowerCase() };

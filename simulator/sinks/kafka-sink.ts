@@ -4,7 +4,9 @@ import { Kafka, type KafkaConfig, logLevel, Partitioners, type Producer, type SA
 import { encodeEvent } from '../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../../services/domain/event.ts';
+import { withoutTrailing } from '../../services/domain/text/trimmed.ts';
 import { errorLine } from '../../services/messages/error-message.ts';
+import { hushNegativeTimeouts } from '../../services/messages/timer-warnings.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
 import type { Environment, Settings, Sourced } from '../settings.ts';
@@ -74,7 +76,7 @@ function targetOf(settings: Settings, environment: Environment): KafkaTarget {
   ]);
   return {
     brokers,
-    registryUrl: registry.value.replace(/\/+$/, ''),
+    registryUrl: withoutTrailing(registry.value, '/'),
     topic: settings.find('eventsTopic')?.value ?? 'payments.events',
     access: accessOf(environment),
     registryAuth: username ? { username, password } : undefined,
@@ -129,6 +131,7 @@ function accessOf(environment: Environment): KafkaTarget['access'] {
 }
 
 async function connect(target: KafkaTarget): Promise<Producer> {
+  hushNegativeTimeouts();
   const producer = new Kafka({
     ...target.access,
     clientId: CLIENT_ID,

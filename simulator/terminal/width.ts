@@ -67,7 +67,15 @@ export function foldRow(cells: readonly string[], width: number, indent = 4): st
 
 /** Splits a line into words, each with the spaces before it. */
 function wordsOf(line: string): readonly (readonly [gap: string, word: string])[] {
-  return [...line.matchAll(/( *)([^ ]+)/g)].map(([, gap = '', word = '']) => [gap, word]);
+  const words: [string, string][] = [];
+  let gap = '';
+  for (const [index, word] of line.split(' ').entries()) {
+    if (index > 0) gap += ' ';
+    if (word === '') continue;
+    words.push([gap, word]);
+    gap = '';
+  }
+  return words;
 }
 
 /** Folds text that may name a command: one that is too long for a line is continued as a shell reads it. */
@@ -79,13 +87,23 @@ export function foldProse(text: string, width: number): string {
 }
 
 function foldCommand(line: string, width: number): string {
-  const at = line.search(COMMAND);
+  const at = commandAt(line);
   if (at === -1 || shownLength(line) <= width) return foldLine(line, width, 2, '');
   const before = line.slice(0, at);
   if (/^\s*(→ )?$/.test(before)) return foldLine(line, width, 4, ' \\');
   return `${foldLine(before.trimEnd(), width, 2, '')}\n${foldLine(`    ${line.slice(at)}`, width, 4, ' \\')}`;
 }
 
-/** The beginning of a command in a text. */
-const COMMAND =
-  /(?:[A-Z_]+=\S+ )*(?:npm (?:run|start)|(?:npx --no )?hookrail (?:start|serve|sim|operator))\b/;
+/** A command of ours in a text. */
+const COMMAND = /\b(?:npm (?:run|start)|(?:npx --no )?hookrail (?:start|serve|sim|operator))\b/;
+
+/** Returns where a command begins in a line, with the variables that are set for it, or -1. */
+function commandAt(line: string): number {
+  let at = line.search(COMMAND);
+  while (at > 0 && line[at - 1] === ' ') {
+    const word = line.lastIndexOf(' ', at - 2) + 1;
+    if (!/^[A-Z_]+=\S+$/.test(line.slice(word, at - 1))) break;
+    at = word;
+  }
+  return at;
+}

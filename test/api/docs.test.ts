@@ -16,7 +16,7 @@ import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ names: ['tunnel.example'] });
 });
 afterAll(() => api.close());
 
@@ -127,12 +127,14 @@ describe('the reference at /docs', () => {
     expect(text).toContain('API-Key pk_sandbox_mine');
     expect(text).toContain('my-merchant');
     expect(text).not.toMatch(/\{\{[a-z-]+\}\}/);
-    // A site that points its own name at this machine.
-    const foreign = await withHost(path, 'evil.example');
-    expect(foreign).toContain('http://evil.example/producer/events');
+    // A tunnel from elsewhere to this machine.
+    const foreign = await withHost(path, 'tunnel.example');
+    expect(foreign).toContain('http://tunnel.example/producer/events');
     expect(foreign).toContain('API-Key pk_sandbox_…');
     expect(foreign).not.toMatch(/sandbox_mine|my-merchant/);
-    expect(await withHost(path, 'a"onload="b')).not.toContain('onload');
+    // A site that points its own name at this machine.
+    for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', 'a"onload="b'])
+      expect(await withHost(path, host)).toMatch(/"code":"unknown_host"/);
   });
 
   test('never has a key in production', async () => {

@@ -6,7 +6,10 @@ import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../suppor
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 } });
+  api = await startTestApi({
+    names: ['api.merchant.com'],
+    limits: { headersTimeoutMs: 300, requestTimeoutMs: 600 },
+  });
 });
 afterAll(() => api.close());
 

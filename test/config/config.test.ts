@@ -16,6 +16,7 @@ describe('the configuration', () => {
         testRateLimitPerMinute: 600,
         endpointQuota: 100,
         streamsPerKey: 10,
+        trustedProxies: [],
       },
       operations: { port: 8081 },
       sender: { retryScale: 1, totalTimeoutMs: 10_000, connectTimeoutMs: 3000 },
@@ -41,8 +42,27 @@ describe('the configuration', () => {
     ['HOOKRAIL_ENVIRONMENT', 'prod', 'HOOKRAIL_ENVIRONMENT="prod" must be one of sandbox, production'],
     ['HOOKRAIL_RETRY_SCALE', '0.5', 'HOOKRAIL_RETRY_SCALE="0.5" must be a number from 1 to 1000000'],
     ['HOOKRAIL_EGRESS_PORTS', '443,x', 'HOOKRAIL_EGRESS_PORTS="443,x" must be a number from 1 to 65535'],
+    [
+      'HOOKRAIL_TRUSTED_PROXIES',
+      '10.0.0.1,proxy.internal',
+      'HOOKRAIL_TRUSTED_PROXIES="10.0.0.1,proxy.internal" must be addresses and CIDRs (10.0.0.0/8); "proxy.internal" is neither',
+    ],
+    ['HOOKRAIL_TRUSTED_PROXIES', '10.0.0.0/33', '"10.0.0.0/33" is neither'],
+    ['HOOKRAIL_TRUSTED_PROXIES', '10.0.0.0/8/8', '"10.0.0.0/8/8" is neither'],
+    ['HOOKRAIL_TRUSTED_PROXIES', 'fe80::1%eth0', '"fe80::1%eth0" is neither'],
+    [
+      'HOOKRAIL_TRUSTED_PROXIES',
+      '0.0.0.0/0',
+      '"0.0.0.0/0" is every address, so every client could name its own',
+    ],
+    ['HOOKRAIL_TRUSTED_PROXIES', '::/0', '"::/0" is every address, so every client could name its own'],
   ])('refuses %s=%s', (name, value, message) => {
     expect(() => readConfig({ [name]: value })).toThrow(message);
+  });
+
+  it('accepts addresses and CIDRs of proxies', () => {
+    const { api } = readConfig({ HOOKRAIL_TRUSTED_PROXIES: '10.0.3.7, 10.0.4.0/24,fd00::/8,::1' });
+    expect(api.trustedProxies).toEqual(['10.0.3.7', '10.0.4.0/24', 'fd00::/8', '::1']);
   });
 
   it('keeps bodies as long as their rows unless a shorter time is set, and never longer', () => {

@@ -4,6 +4,7 @@ import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
+import { longListContract } from './merchants/store-long-lists.ts';
 import { answersContract } from './requests/store-answers.ts';
 import { leasesContract } from './requests/store-leases.ts';
 import { limitsContract } from './requests/store-limits.ts';
@@ -31,6 +32,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     healthContract(test);
     logContract(test);
     listContract(test);
+    longListContract(test);
     feedContract(test);
     replayContract(test);
     keepingContract(test);

@@ -1,9 +1,10 @@
 /** A fresh clone installs what runs hookrail, and the test tools only where they are needed. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { pinnedName } from '../../bin/runtime.mjs';
 import packageJson from '../../package.json' with { type: 'json' };
 import { missingDependencies } from '../../scripts/ensure-dependencies.mjs';
 
@@ -17,9 +18,9 @@ const LOCK = {
 const ALL = ['ci', '--no-audit', '--no-fund'];
 
 /** Writes what is wanted and what is installed. */
-function tree(installed: object | undefined): void {
+function tree(installed: object | undefined, lock: object = LOCK): void {
   mkdirSync(join(root, 'node_modules'), { recursive: true });
-  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: LOCK }));
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: lock }));
   if (installed === undefined) return;
   writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages: installed }));
 }
@@ -48,6 +49,54 @@ test('nothing is installed where all is there', () => {
   expect(missingDependencies(root, { withDev: true })).toBeUndefined();
 });
 
+describe('the pinned Node', () => {
+  const NODE = `node_modules/${pinnedName()}`;
+  const others = ['linux-x64', 'linux-arm64', 'win-x64'].filter((name) => name !== pinnedName().slice(5));
+  const { 'node_modules/express': express, 'node_modules/vitest': vitest } = LOCK;
+  const installed = { 'node_modules/express': express, 'node_modules/vitest': vitest };
+  const pin = (name: string, version: string) => ({ ...LOCK, [name]: { version, optional: true } });
+
+  test.each(['24.0.1', '24.1.0', '26.0.0', '22.99.0'])(
+    'is installed when its version changes to %s',
+    (version) => {
+      tree({ ...installed, [NODE]: { version: '24.0.0' } }, pin(NODE, version));
+      expect(missingDependencies(root, { withDev: false })).toEqual(ALL);
+    },
+  );
+
+  test('is installed when it is missing, and not again when it is there', () => {
+    tree(installed, pin(NODE, '24.0.0'));
+    expect(missingDependencies(root, { withDev: true })).toEqual(ALL);
+    tree({ ...installed, [NODE]: { version: '24.0.0' } }, pin(NODE, '24.0.0'));
+    expect(missingDependencies(root, { withDev: true })).toBeUndefined();
+  });
+
+  test.each(others)('of another machine is not missing: %s', (name) => {
+    tree(installed, pin(`node_modules/node-${name}`, '24.0.0'));
+    expect(missingDependencies(root, { withDev: true })).toBeUndefined();
+  });
+
+  test('that npm could not install is asked for once, until its version changes', () => {
+    tree(installed, pin(NODE, '24.0.0'));
+    writeFileSync(join(root, 'node_modules', '.without-node'), '24.0.0');
+    expect(missingDependencies(root, { withDev: true })).toBeUndefined();
+    tree(installed, pin(NODE, '24.0.1'));
+    expect(missingDependencies(root, { withDev: true })).toEqual(ALL);
+  });
+
+  test('is the same in package.json and the lock file, for each machine', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+    const versions = Object.entries(packageJson.optionalDependencies).map(([name, version]) => {
+      const { version: locked, integrity, optional, bin } = packages[`node_modules/${name}`];
+      expect([name, locked, optional]).toEqual([name, version, true]);
+      expect(integrity).toMatch(/^sha512-/);
+      expect(bin.node).toMatch(/^bin\/node/);
+      return version;
+    });
+    expect(new Set(versions).size).toBe(1);
+  });
+});
+
 test('after a failed installation the next command does not wait for the one that ended', () => {
   const { pid } = spawnSync(process.execPath, ['--version']);
   mkdirSync(join(root, 'dist'), { recursive: true });
@@ -67,4 +116,17 @@ test('the scripts that need the test tools ask for them, and those that run hook
     expect(scripts[name]).toMatch(/^node bin\/hookrail\.mjs \w+$/);
     expect(scripts).not.toHaveProperty(`pre${name}`);
   }
+});
+
+test('a build leaves no compiler running beside the process that built', { timeout: 60_000 }, () => {
+  const module = new URL('../../scripts/build.mjs', import.meta.url);
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { build } from '${module}';
+    await build(${JSON.stringify(process.cwd())});
+    const children = () => readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim();
+    for (let i = 0; i < 500 && children() !== ''; i += 1) await new Promise((done) => setTimeout(done, 10));
+    console.log(children());`;
+  const built = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect([built.status, built.stdout, built.stderr]).toEqual([0, '\n', '']);
 });

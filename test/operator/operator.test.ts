@@ -68,7 +68,7 @@ async function startService() {
   const broker = await openBroker();
   const keyRing = () => KeyRing.read(join(dataDir, 'keyring.json'));
   const means = { store, broker, clock, random: systemRandom, keyRing };
-  const deps = { ...means, environment: 'sandbox', dataDir, log } as const;
+  const deps = { ...means, environment: 'sandbox', dataDir, operatorTokenFile: '', log } as const;
   const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opsPort = (server.address() as AddressInfo).port;

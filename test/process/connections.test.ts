@@ -1,5 +1,5 @@
 /** Guarantee: a server survives connections that cannot be accepted, and makes room for those that have waited least. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Connections } from '../../services/process/connections.ts';
@@ -15,11 +15,24 @@ afterEach(() => {
   server.close();
 });
 
-async function start(connectionsMax: number, isShort = false): Promise<number> {
+interface StartOptions {
+  readonly isShort: boolean;
+  /** The address of many clients. */
+  readonly shared: string;
+  readonly app: RequestListener;
+}
+
+const served: RequestListener = (_request, response) => void response.end('served');
+
+async function start(
+  connectionsMax: number,
+  { isShort = false, shared = '', app = served }: Partial<StartOptions> = {},
+): Promise<number> {
   server = createServer();
-  new Connections(server, (_request, response) => void response.end('served'), {
+  new Connections(server, app, {
     connectionsMax,
     isShort: () => isShort,
+    isShared: (address) => address === shared,
     refuse: (response) => void response.writeHead(503).end('no room'),
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -80,7 +93,7 @@ it('an address that has more connections makes room for another one at once', as
 });
 
 it('without file descriptors an idle connection is closed for another one, but not before it can send its request', async () => {
-  const port = await start(8, true);
+  const port = await start(8, { isShort: true });
   const idle = await open(port, '127.0.0.2');
   await new Promise((resolve) => setTimeout(resolve, 600));
   const clients = await Promise.all(Array.from({ length: 4 }, () => open(port, '127.0.0.2')));
@@ -90,4 +103,33 @@ it('without file descriptors an idle connection is closed for another one, but n
     await eventually('the request is served', () => heard().includes('served'));
     await eventually('the connection is closed after its request', () => socket.closed);
   }
+});
+
+it('an address of many clients is exempt from the share of one', async () => {
+  // An address may have 16 of them.
+  const port = await start(64, { shared: '127.0.0.2' });
+  const many = await Promise.all(Array.from({ length: 40 }, () => open(port, '127.0.0.2')));
+  for (const { socket } of many) socket.write(REQUEST);
+  for (const { heard } of many)
+    await eventually('the request is served', () => heard().startsWith('HTTP/1.1 200'));
+  const others = await Promise.all(Array.from({ length: 17 }, () => open(port, '127.0.0.3')));
+  for (const { socket } of others) socket.write(REQUEST);
+  for (const { heard } of others) await eventually('there is an answer', () => heard() !== '');
+  expect(others.filter(({ heard }) => heard().startsWith('HTTP/1.1 503'))).toHaveLength(1);
+});
+
+it('a connection whose last request is served makes no room, although an earlier one was answered', async () => {
+  const port = await start(1, {
+    app: (request, response) => {
+      if (request.url === '/') response.end('served');
+    },
+  });
+  const busy = await open(port, '127.0.0.2');
+  busy.socket.write(`${REQUEST}${REQUEST.replace('/ ', '/slow ')}`);
+  await eventually('the first request is answered', () => busy.heard().includes('served'));
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  const other = await open(port, '127.0.0.2');
+  other.socket.write(REQUEST);
+  await eventually('the other one is refused', () => other.heard().startsWith('HTTP/1.1 503'));
+  expect(busy.socket.closed).toBe(false);
 });

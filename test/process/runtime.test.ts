@@ -96,6 +96,15 @@ describe('the key ring', () => {
     ]);
   });
 
+  it('without keys, of a process that uses none, has none and reads no file', () => {
+    const path = file();
+    KeyRing.create(path);
+    for (const ring of [KeyRing.empty(path), KeyRing.empty(`${path}.gone`)]) {
+      expect(ring.has('k1')).toBe(false);
+      expect(() => ring.seal('s', 'e')).toThrow('has no active key');
+    }
+  });
+
   it('looks into the file for an unknown key at most once a second', () => {
     const path = file();
     KeyRing.create(path);

@@ -18,6 +18,8 @@ export interface Service {
   readonly stop_grace_period?: string;
   readonly hostname?: string;
   readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly security_opt?: readonly string[];
   readonly cap_drop?: readonly string[];
   readonly mem_limit?: string;
 }
@@ -30,7 +32,7 @@ export const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   volumes: Readonly<Record<string, unknown>>;
 };
 export const services = Object.entries(compose.services);
-export const ours = services.filter(([, { image }]) => image.startsWith('hookrail:'));
+const ours = services.filter(([, { image }]) => image.startsWith('hookrail:'));
 export const kafkas = services.filter(([, { image }]) => image.startsWith('apache/kafka:'));
 export const postgres = services.filter(([, { image }]) => image.startsWith('postgres:'));
 export const packageJson = JSON.parse(read('package.json'));

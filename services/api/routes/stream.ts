@@ -1,11 +1,19 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import { goneSignal } from '../../process/gone.ts';
 import { CursorInvalid } from '../../store/change.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { EventStream } from '../stream/event-stream.ts';
-import type { OpenStreams } from '../stream/open-streams.ts';
+import type { OpenStreams, StreamPlace } from '../stream/open-streams.ts';
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Asks nginx not to collect what is sent.
+  'X-Accel-Buffering': 'no',
+} as const;
 
 /** GET /merchant/stream: server-sent events, from the last id that the client has, or from now on. */
 export function streamEvents(context: ApiContext, streams: OpenStreams): RequestHandler {
@@ -14,17 +22,19 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     const { keyId, keyHash } = response.locals;
     if (keyId === undefined || keyHash === undefined) throw new Error('the route does not require a key');
     const seconds = queryOf(request).get('seconds');
-    const place = streams.open({ keyId, hash: keyHash }, merchantId);
-    response.once('close', () => place.close());
+    // It takes nobody's place.
+    if (response.locals.isHead) {
+      await lastEventId(context, request, merchantId);
+      return void response.writeHead(200, HEADERS).end();
+    }
+    const gone = goneSignal(response);
+    const address = context.clientAddress(request);
+    const place = takePlace(response, () => streams.open({ keyId, keyHash, merchantId, address, gone }));
+    if (place === undefined) return;
     await place.tail.catchUp();
     const from = (await lastEventId(context, request, merchantId)) ?? place.tail.head;
-    response.writeHead(200, {
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-store',
-      // Asks nginx not to collect what is sent.
-      'X-Accel-Buffering': 'no',
-    });
-    if (response.locals.isHead) return void response.end();
+    if (gone.aborted) return;
+    response.writeHead(200, HEADERS);
     const stream = new EventStream(response, {
       ...context,
       place,
@@ -32,6 +42,16 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     });
     streams.ended(keyId, await stream.run(from));
   };
+}
+
+/** Takes a place. A client that gets none is not to keep its connection, which counts for its address, too. */
+function takePlace(response: Response, open: () => StreamPlace | undefined): StreamPlace | undefined {
+  try {
+    return open();
+  } catch (error) {
+    response.shouldKeepAlive = false;
+    throw error;
+  }
 }
 
 /** Returns the client's last id, once the store has accepted it as a position. */

@@ -6,6 +6,7 @@ import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { RequestedDelivery } from '../../domain/requested-task.ts';
 import { renderBody } from '../../domain/versions/render.ts';
+import { goneSignal } from '../../process/gone.ts';
 import { sampleEvent } from '../../samples/sample.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, wholeNow } from '../context.ts';
@@ -134,15 +135,12 @@ function waitFor(context: ApiContext, request: Request, response: Response, deli
   const seconds = Math.min(Number(asked ?? 0), context.limits.testWaitSecondsMax);
   if (seconds === 0) return undefined;
   const over = new AbortController();
+  const gone = goneSignal(response);
   const cancel = context.clock.at(context.clock.now() + seconds * 1000, () => over.abort());
-  response.once('close', () => {
-    cancel();
-    over.abort();
-  });
-  const signal = AbortSignal.any([over.signal, context.stopping]);
+  const signal = AbortSignal.any([over.signal, gone, context.stopping]);
   const attempted = context.store.log.waitForAttempt(deliveryId, signal);
   // Awaited only after the publish; if that fails, this rejection is of no interest.
-  attempted.catch(() => undefined);
+  attempted.catch(() => undefined).finally(cancel);
   return { seconds, attempted };
 }
 

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../process/clock.ts';
+import { goneSignal } from '../../process/gone.ts';
 import type { ApiLimits } from '../context.ts';
+import type { Chunk } from './merchant-tail.ts';
 import type { StreamPlace } from './open-streams.ts';
 import { type EndReason, endText, HEARTBEAT, openingText } from './stream-text.ts';
 
@@ -22,19 +24,17 @@ export interface EventStreamOptions {
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #options: EventStreamOptions;
-  /** Fires when nothing more can be sent, or the station stops. */
+  /** Fires when the client has left, its place is taken, or the station stops. */
   readonly #over = new AbortController();
+  readonly #end = () => this.#over.abort();
 
   constructor(response: ServerResponse, options: EventStreamOptions) {
     this.#response = response;
     this.#options = options;
-    const end = () => this.#over.abort();
-    options.stopping.addEventListener('abort', end, { once: true });
-    response.once('close', () => {
-      options.stopping.removeEventListener('abort', end);
-      end();
-    });
-    if (options.stopping.aborted) end();
+    for (const signal of [options.place.ended, options.stopping]) {
+      if (signal.aborted) this.#end();
+      else signal.addEventListener('abort', this.#end, { once: true });
+    }
   }
 
   /** Sends from a position on, until the stream ends. Returns why. */
@@ -44,7 +44,8 @@ export class EventStream {
     // The opening and the first page go together.
     this.#response.write(openingText(from));
     const reason = await this.#pump(from, until).catch((): EndReason => 'unavailable');
-    this.#end(reason);
+    this.#options.stopping.removeEventListener('abort', this.#end);
+    this.#sayEnd(reason);
     return reason;
   }
 
@@ -53,10 +54,12 @@ export class EventStream {
     const { tail } = place;
     let position = from;
     for (;;) {
-      if (this.#over.signal.aborted) return 'shutting_down';
+      if (this.#over.signal.aborted) return this.#reason();
       const { head } = tail;
-      const chunk = position === head ? undefined : await tail.chunk(position);
+      const chunk = position === head ? undefined : (tail.recent(position) ?? (await this.#past(position)));
       if (!(await place.isKeyValid())) return 'key_revoked';
+      // It ended while it waited: not everything was sent.
+      if (this.#over.signal.aborted) continue;
       if (chunk !== undefined && chunk.next !== position) {
         if (!(await this.#send(chunk.bytes))) return 'too_slow';
         position = chunk.next;
@@ -70,6 +73,21 @@ export class EventStream {
       const isQuiet = clock.now() - waitedFrom >= limits.streamHeartbeatMs;
       if (isQuiet && !(await this.#send(HEARTBEAT))) return 'too_slow';
     }
+  }
+
+  /** Reads what is past, when it is this stream's turn. */
+  async #past(position: string): Promise<Chunk | undefined> {
+    const { place } = this.#options;
+    await place.mayRead(this.#over.signal);
+    if (this.#over.signal.aborted) return undefined;
+    // Others may have read it meanwhile.
+    return place.tail.recent(position) ?? place.tail.past(position);
+  }
+
+  #reason(): EndReason {
+    const { place, stopping } = this.#options;
+    if (place.isReplaced) return 'replaced';
+    return stopping.aborted ? 'shutting_down' : 'client_left';
   }
 
   /** Resolves once there is room for more; false when there was none for `streamStallMs`. */
@@ -92,12 +110,13 @@ export class EventStream {
   }
 
   /** Says why, and closes the connection when the reader does not even read that. */
-  #end(reason: EndReason): void {
+  #sayEnd(reason: EndReason): void {
     const { clock, limits } = this.#options;
     const response = this.#response;
-    if (response.destroyed) return;
-    const cancel = clock.at(clock.now() + limits.stopGraceMs, () => response.destroy());
-    response.once('close', cancel);
+    const gone = goneSignal(response);
+    if (gone.aborted) return;
+    const cancel = clock.at(clock.now() + limits.stopGraceMs, () => response.req.socket.destroy());
+    gone.addEventListener('abort', cancel, { once: true });
     response.end(endText(reason));
   }
 }

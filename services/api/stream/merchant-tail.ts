@@ -5,8 +5,9 @@ import type { WritePace } from './write-pace.ts';
 
 /** Entries read together. */
 const PAGE_ENTRIES = 200;
-/** Pages kept for streams that are a little behind. */
-const RECENT_MAX = 16;
+/** Pages kept for streams that are a little behind, and for how long: what they miss, they read at a slower pace. */
+const RECENT_MAX = 64;
+const RECENT_MS_MAX = 10_000;
 /** Pages read before the streams are woken, so that hundreds of them keep up with a busy merchant. */
 const PAGES_PER_WRITE = 8;
 /** The least time between two reads, so that what happens in the meantime is read and written together. */
@@ -36,7 +37,7 @@ export class MerchantTail {
   /** Callbacks for the next change of the head: those of openings run at once, those of streams at the pace of writes. */
   readonly #opening = new Set<() => void>();
   readonly #streams = new Set<() => void>();
-  #recent: Chunk[] = [];
+  #recent: (Chunk & { readonly readAt: number })[] = [];
   #head: string | undefined;
   #isBehind = false;
   #reading: Promise<void> | undefined;
@@ -79,10 +80,14 @@ export class MerchantTail {
     await this.#wakeIn(this.#opening, RETRY_MS, this.#stopped.signal);
   }
 
-  /** Returns what follows a position, up to the head at most; an empty chunk when nothing does. */
-  async chunk(after: string): Promise<Chunk> {
-    const recent = this.#recent.find((each) => each.after === after);
-    return recent ?? this.#read(after, this.head);
+  /** Returns what follows a position where that was read for all streams just now. */
+  recent(after: string): Chunk | undefined {
+    return this.#recent.find((each) => each.after === after);
+  }
+
+  /** Reads what follows a position, up to the head at most; an empty chunk when nothing does. */
+  past(after: string): Promise<Chunk> {
+    return this.#read(after, this.head);
   }
 
   /** Resolves when a stream may send the next change of the head, after `ms`, or when the signal fires. */
@@ -108,7 +113,7 @@ export class MerchantTail {
     while (this.#isBehind && !signal.aborted) {
       this.#isBehind = false;
       try {
-        while (await this.#advance());
+        while (!signal.aborted && (await this.#advance()));
         await this.#clock.sleep(PAUSE_MS, signal);
       } catch (error) {
         this.#onFailed(error);
@@ -133,6 +138,8 @@ export class MerchantTail {
   async #wake(): Promise<void> {
     for (const wake of [...this.#opening]) wake();
     for (const wake of [...this.#streams]) {
+      // One that has ended in the meantime needs no turn.
+      if (!this.#streams.has(wake)) continue;
       await this.#pace.turn(this.#stopped.signal);
       wake();
     }
@@ -142,8 +149,10 @@ export class MerchantTail {
   async #readPage(): Promise<boolean> {
     const chunk = await this.#read(this.head);
     if (chunk.next === chunk.after) return false;
-    this.#recent.push(chunk);
-    if (this.#recent.length > RECENT_MAX) this.#recent.shift();
+    const readAt = this.#clock.now();
+    this.#recent.push({ ...chunk, readAt });
+    const isOld = (each: { readonly readAt: number }) => readAt - each.readAt > RECENT_MS_MAX;
+    while (this.#recent.length > RECENT_MAX || this.#recent.some(isOld)) this.#recent.shift();
     this.#head = chunk.next;
     return true;
   }

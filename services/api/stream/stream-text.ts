@@ -2,11 +2,25 @@ import type { FeedDelivery, FeedEntry, FeedPage } from '../../store/feed.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { rounded } from '../routes/read-deliveries.ts';
 
-/** Why a stream ended; sent as its last event. A client resumes with the last id that it has. */
-export type EndReason = 'too_slow' | 'key_revoked' | 'shutting_down' | 'time_is_up' | 'unavailable';
+/**
+ * Why a stream ended; sent as its last event, unless the client has left. A client resumes with the last id that it has.
+ */
+export type EndReason =
+  | 'too_slow'
+  | 'key_revoked'
+  | 'shutting_down'
+  | 'time_is_up'
+  | 'unavailable'
+  | 'replaced'
+  | 'client_left';
 
 /** How long clients wait before they connect again, milliseconds. */
 const RECONNECT_MS = 1000;
+/**
+ * The same for a stream that ended for a newer one of its key: it would end another one in turn, and that one again, so
+ * they take turns slowly.
+ */
+const RECONNECT_REPLACED_MS = 60_000;
 
 /**
  * The first bytes of a stream: the position from which it goes on, so that a client that is cut off before the first
@@ -19,7 +33,8 @@ export function openingText(position: string): string {
 export const HEARTBEAT = ': heartbeat\n\n';
 
 export function endText(reason: EndReason): string {
-  return eventText('end', { reason });
+  const retry = reason === 'replaced' ? `retry: ${RECONNECT_REPLACED_MS}\n` : '';
+  return retry + eventText('end', { reason });
 }
 
 /** A page as server-sent events. A gap has an id only where no event follows that has one. */

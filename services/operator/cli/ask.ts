@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
 import type { Broker } from '../../broker/broker.ts';
-import { type Config, ConfigError } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import { KeyRing } from '../../keys/keyring.ts';
 import { systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
 import { type Arguments, OperatorError } from '../commands/arguments.ts';
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
-import { operatorTokenFile } from '../commands/token-file.ts';
+import { operatorTokenFile, readToken } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
 
@@ -29,7 +28,7 @@ export async function ask(
   config: Config,
 ): Promise<unknown> {
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
-    dataDir: config.dataDir,
+    config,
     withinMs:
       isBrokerCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
@@ -66,11 +65,14 @@ export async function ask(
 }
 
 /** A file that cannot be opened is probably that of a service which was looked for at another address. */
-function throwInUse(error: Error, { dataDir, operations }: Config): never {
+function throwInUse(error: Error, { dataDir, operations, operatorTokenFile: given }: Config): never {
   const where = `${operations.host}:${operations.port} (HOOKRAIL_OPS_PORT)`;
   const { HOOKRAIL_OPS_PORT: port } = sandboxOperations(dataDir);
   const right = `HOOKRAIL_OPS_PORT=${port ?? '<its operations port>'} hookrail operator status`;
-  throw new OperatorError(`${error.message}; a service on ${dataDir} must be reachable at ${where}`, right);
+  throw new OperatorError(
+    `${error.message}; a service on ${dataDir} must be reachable at ${where} with the token in ${given || operatorTokenFile(dataDir)}`,
+    right,
+  );
 }
 
 /** Opens the broker for its record stores and streams only: no role runs. */
@@ -93,9 +95,9 @@ async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>
 async function askService(
   url: string,
   given: Arguments,
-  { dataDir, withinMs }: { readonly dataDir: string; readonly withinMs: number },
+  { config, withinMs }: { readonly config: Config; readonly withinMs: number },
 ): Promise<{ result: unknown } | undefined> {
-  const token = readToken(dataDir);
+  const token = readToken(config);
   if (token === undefined) return undefined;
   const { request } = await import('undici');
   const answer = await request(url, {
@@ -112,7 +114,8 @@ async function askService(
     );
   });
   if (answer === undefined) return undefined;
-  if (answer.statusCode === 401 || answer.statusCode === 404) {
+  // Of another service, or of one without the role api.
+  if ([401, 404, 429].includes(answer.statusCode)) {
     await answer.body.dump();
     return undefined;
   }
@@ -121,26 +124,15 @@ async function askService(
   throw new OperatorError(body.error ?? `the service answered ${answer.statusCode}`);
 }
 
-function readToken(dataDir: string): string | undefined {
-  try {
-    return readFileSync(operatorTokenFile(dataDir), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new ConfigError(
-      `${operatorTokenFile(dataDir)} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-}
-
-export function operationsUrl({ operations }: Config): string {
-  return `http://${operations.host}:${operations.port}`;
+export function operationsUrl({ operations: { host, port } }: Config): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
 export async function recordStoreSummaries(config: Config) {
   const of = async (command: BrokerCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;
-    const answer = await askService(url, {}, { dataDir: config.dataDir, withinMs: LONG_TIMEOUT_MS });
+    const answer = await askService(url, {}, { config, withinMs: LONG_TIMEOUT_MS });
     return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
   };
   return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };

@@ -5,6 +5,8 @@ import { OperatorError } from '../commands/arguments.ts';
 /** The requests that need no token: readiness and metrics. */
 
 const ANSWER_MS_MAX = 5000;
+/** The process does not answer to the name in its address. */
+const MISDIRECTED = 421;
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
 
 /** One sample of Prometheus' text format. */
@@ -38,6 +40,8 @@ export interface ServiceStatus {
     readonly producerWaitingBytes: number;
     readonly directoryStalenessSeconds: number;
     readonly stuckHandlers: number;
+    /** What crosses a network without TLS, and the variable that ends it; production only. */
+    readonly plainConnections: readonly { readonly to: string; readonly setting: string }[];
   }[];
   readonly streams: readonly {
     readonly stream: string;
@@ -68,6 +72,9 @@ export async function serviceStatus(
       producerWaitingBytes: largest(own, 'hookrail_producer_waiting_bytes'),
       directoryStalenessSeconds: largest(own, 'hookrail_directory_staleness_seconds'),
       stuckHandlers: largest(own, 'hookrail_stuck_handlers'),
+      plainConnections: own
+        .filter(({ name }) => name === 'hookrail_plain_connection')
+        .map(({ labels: { to = '', setting = '' } }) => ({ to, setting })),
     })),
     streams: STREAM_NAMES.map((stream) => {
       const own = samples.filter(({ labels }) => labels.stream === stream);
@@ -102,7 +109,8 @@ export function statusText(status: ServiceStatus): string {
 }
 
 function processLines(process: ServiceStatus['processes'][number]): string[] {
-  const { url, ready, reasons, waiting } = process;
+  const { url, ready, reasons, waiting, plainConnections } = process;
+  const plain = plainConnections.map(({ to, setting }) => `${to} (${setting})`);
   const producer =
     process.producerWaitingBytes === 0
       ? 'nothing waits to be written'
@@ -112,6 +120,7 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
       `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
     ...reasons.map((reason) => `  not ready: ${reason}`),
     ...waiting.map((line) => `  waiting: ${line}`),
+    ...(plainConnections.length === 0 ? [] : [`  without TLS: ${plain.join(', ')}`]),
   ];
 }
 
@@ -156,8 +165,11 @@ async function bodyOf(url: string): Promise<string> {
   const { request } = await import('undici');
   try {
     const answer = await request(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-    return await answer.body.text();
+    const text = await answer.body.text();
+    if (answer.statusCode !== MISDIRECTED) return text;
+    throw new OperatorError(`${url}: ${JSON.parse(text).error}`);
   } catch (error) {
+    if (error instanceof OperatorError) throw error;
     const why = messageOf(error);
     throw new OperatorError(
       `no service answers at ${url} (${why}): is it HOOKRAIL_OPS_HOST and HOOKRAIL_OPS_PORT of a running process?`,
@@ -166,13 +178,20 @@ async function bodyOf(url: string): Promise<string> {
 }
 
 function samplesOf(text: string): Sample[] {
-  return [...text.matchAll(/^(hookrail_\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
-    ([, name = '', labels = '', value]) => ({
-      name,
-      labels: Object.fromEntries(
-        [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text = '']) => [key, text]),
-      ),
-      value: Number(value),
-    }),
-  );
+  const lines = text.split('\n').filter((line) => line.startsWith('hookrail_'));
+  return lines.map((line) => {
+    const at = line.lastIndexOf(' ');
+    const [name = '', ...labels] = line.slice(0, at).split('{');
+    return { name, labels: labelsOf(labels.join('{')), value: Number(line.slice(at + 1)) };
+  });
+}
+
+/** Reads `name="value",name="value"}`. No value of ours has a quotation mark. */
+function labelsOf(text: string): Record<string, string> {
+  const parts = text.split('"');
+  const labels: Record<string, string> = {};
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    labels[(parts[i] ?? '').replaceAll(/[,=]/g, '')] = parts[i + 1] ?? '';
+  }
+  return labels;
 }

@@ -1,23 +1,27 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import express, { type Router } from 'express';
+import express, { type RequestHandler, type Router } from 'express';
 import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
+import { FailedAttempts } from '../../process/access/failed-attempts.ts';
+import { isFromHere } from '../../process/access/this-machine.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import type { ClockCommands } from './clock.ts';
 import { type Arguments, type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { RecordStores } from './erase-entity.ts';
-import { operatorTokenFile } from './token-file.ts';
+import { placeToken } from './token-file.ts';
 
 /** Enough for some thousand positions of a record store. */
 const BODY_BYTES_MAX = 128 * 1024;
 const TOKEN_BYTES = 32;
+/** Requests with a wrong token that an address may send in a minute. */
+const FAILED_TOKENS_MAX = 60;
 
 /**
  * The operator interface of a running service, `POST /<command>` with JSON arguments: the service has locked the
- * embedded store, so the operator's tool asks it. Mount it on the operations server, which listens on loopback. Makes a
- * new token at each start: whoever can read the data directory is the operator.
+ * embedded store, so the operator's tool asks it. Mount it on the operations server. Makes a new token at each start,
+ * unless one is given: whoever can read it is the operator. The token and what commands answer never cross a network,
+ * where they could be read: commands are taken from this machine only.
  */
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores'> & {
@@ -25,19 +29,17 @@ export function operatorRoutes(
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
     readonly dataDir: string;
+    readonly operatorTokenFile: string;
     readonly log: Logger;
   },
 ): Router {
   const deps: OperatorDeps & typeof given = { ...given, withRecordStores: (use) => use(given.broker) };
-  const token = Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url');
-  writeToken(deps.dataDir, token);
-  const expected = digest(`Bearer ${token}`);
+  const token = placeToken(deps, () => Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url'));
   const router = express.Router();
-  router.use((request, response, next) => {
-    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
-    const error = `the token does not match ${operatorTokenFile(deps.dataDir)}`;
-    response.status(401).setHeader('WWW-Authenticate', 'Bearer').json({ error });
-  });
+  router.use(
+    refuseOtherMachines,
+    requireToken(token, new FailedAttempts({ ...deps, perMinuteMax: FAILED_TOKENS_MAX })),
+  );
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
     const { command } = request.params;
     try {
@@ -55,6 +57,33 @@ export function operatorRoutes(
   return router;
 }
 
+const refuseOtherMachines: RequestHandler = ({ socket }, response, next) => {
+  if (isFromHere(socket.remoteAddress ?? '', socket.localAddress)) return next();
+  const error =
+    'commands are taken from the machine or container of the service only, since this connection is not encrypted: run ' +
+    'the operator there, for example with docker compose exec api hookrail operator';
+  response.status(403).json({ error });
+};
+
+/** Requires the token. Says nothing of where it is: the operator's tool knows, and a stranger need not. */
+function requireToken(token: string, failed: FailedAttempts): RequestHandler {
+  const expected = digest(`Bearer ${token}`);
+  return (request, response, next) => {
+    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return next();
+    const { remoteAddress = '' } = request.socket;
+    const againInMs = failed.refusedForMs(remoteAddress);
+    if (againInMs === 0) {
+      failed.count(remoteAddress);
+      return void response
+        .status(401)
+        .setHeader('WWW-Authenticate', 'Bearer')
+        .json({ error: 'the token is wrong' });
+    }
+    response.status(429).setHeader('Retry-After', Math.ceil(againInMs / 1000));
+    response.json({ error: `the limit is ${FAILED_TOKENS_MAX} wrong tokens a minute` });
+  };
+}
+
 function run(
   deps: OperatorDeps & Pick<Parameters<typeof operatorRoutes>[0], 'broker' | 'clockCommands'>,
   command: string,
@@ -69,13 +98,4 @@ function run(
 /** Hashes a token for comparison: equal lengths, so that the comparison takes the same time for every token. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-/** Writes a file beside it and renames it: the token's file is never incomplete or in another mode. */
-function writeToken(dataDir: string, token: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = operatorTokenFile(dataDir);
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${token}\n`, { mode: 0o600 });
-  renameSync(fresh, file);
 }

@@ -1,10 +1,5 @@
 import type { Dispatcher } from 'undici';
-import {
-  type Exchange,
-  type FailureCode,
-  RESPONSE_BODY_KEPT_BYTES,
-  type ResponseKept,
-} from '../../domain/attempt.ts';
+import type { Exchange, FailureCode } from '../../domain/attempt.ts';
 import type { Deadline } from '../../process/deadlines.ts';
 import {
   ConnectFailure,
@@ -13,16 +8,14 @@ import {
   type OwnFault,
 } from './connect-failure.ts';
 import { brokenExchange, failureCodeOf, isBroken, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
+import type { SecretMask } from './masking/secret-mask.ts';
+import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
 import { ReceiverTime, type Times } from './receiver-time.ts';
-import { MASKED_BYTES_MAX, type SecretMask } from './secret-mask.ts';
+import { ResponseLog } from './response-log.ts';
 
 /** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
 const BODY_READ_BYTES_MAX = 64 * 1024;
-/** The secret is searched for in this much of a body: more than is kept, to find one that spans the cut. */
-const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
-/** At most this much of the response's headers is kept for the log. */
-const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
 /** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
 const HEADER_LINES_MAX = 256;
 /** Interim responses (1xx) before the final one. Endless ones would use up the time-out. */
@@ -80,6 +73,8 @@ export interface ExchangeOwner<On extends Carrier> extends Times {
   ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
   sendAgain(exchange: HttpExchange<On>): void;
+  /** Returns how much of a response to this merchant may be searched for the secret. */
+  searchAllowanceOf(merchantId: string): SearchAllowance;
 }
 
 /**
@@ -97,11 +92,8 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
   readonly #resolve: (posted: Posted) => void;
-  #status = 0;
-  #headers: [string, string][] = [];
-  #retryAfterSeconds: number | null = null;
-  #chunks: Buffer[] | null = null;
-  #bodyBytes = 0;
+  /** Of the final response, from its head on. */
+  #log: ResponseLog | null = null;
   #bodyPieces = 0;
   #interim = 0;
   readonly #receiver = new ReceiverTime();
@@ -136,7 +128,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   /** Our own shutdown. Received headers still count. */
   interrupt(): void {
-    if (this.#status >= 200) this.#endByStatus(false);
+    if (this.#log) this.#endByStatus(false);
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
@@ -176,23 +168,18 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       this.#interim += 1;
       if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
     } else {
-      this.#status = status;
-      this.#keepHeaders(raw);
+      const { mask, merchantId } = this.request;
+      this.#log = new ResponseLog(status, mask, this.#owner.searchAllowanceOf(merchantId));
+      this.#log.addHeaders(raw);
     }
   }
 
   onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#isOver) return;
-    const room = BODY_MASKED_BYTES - this.#bodyBytes;
-    this.#bodyBytes += bytes.length;
     this.#bodyPieces += 1;
-    if (room > 0) {
-      // A copy: the bytes are a window into the socket's buffer, which the log must not keep alive.
-      const kept = Buffer.from(bytes.subarray(0, room));
-      if (this.#chunks) this.#chunks.push(kept);
-      else this.#chunks = [kept];
-    }
-    if (this.#bodyBytes > BODY_READ_BYTES_MAX || this.#bodyPieces > PIECES_MAX) this.#endByStatus(false);
+    this.#log?.addBody(bytes);
+    const bodyBytes = this.#log?.bodyBytes ?? 0;
+    if (bodyBytes > BODY_READ_BYTES_MAX || this.#bodyPieces > PIECES_MAX) this.#endByStatus(false);
   }
 
   onResponseEnd(): void {
@@ -204,7 +191,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     if (this.#isOver) return;
     if (pieces > PIECES_MAX)
       this.#end('protocol_error', `the response head came in more than ${PIECES_MAX} pieces`);
-    else if (this.#status < 200 && bytes > HEAD_WIRE_BYTES_MAX)
+    else if (!this.#log && bytes > HEAD_WIRE_BYTES_MAX)
       this.#end('headers_too_large', 'the response head is too large');
     else if (bytes > WIRE_BYTES_MAX) this.#endByStatus(false);
   }
@@ -212,7 +199,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   /** Its connection could not be established, or broke. */
   onResponseError(_: unknown, error: Error & { code?: string }): void {
     if (this.#isOver) return;
-    if (error instanceof ConnectFailure && this.#status < 200) {
+    if (error instanceof ConnectFailure && !this.#log) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
     } else if (this.connection?.endedUnanswered(this.#isSent) && isBroken(error)) {
@@ -227,15 +214,15 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   /** The exchange broke off: a failure, unless the final status was received. */
   #end(failureCode: FailureCode, detail: string): void {
-    if (this.#status >= 200) this.#endByStatus(false);
+    if (this.#log) this.#endByStatus(false);
     else this.#finish({ kind: 'failed', failureCode, detail, response: null }, false);
   }
 
   #endByStatus(isReusable: boolean): void {
-    if (this.#isOver) return;
-    const response = this.#response();
-    const failureCode = failureCodeOf(this.#status);
-    const detail = `HTTP ${this.#status}`;
+    if (this.#isOver || !this.#log) return;
+    const response = this.#log.kept();
+    const failureCode = failureCodeOf(response.status);
+    const detail = `HTTP ${response.status}`;
     const exchange: Exchange =
       failureCode === null
         ? { kind: 'acknowledged', response }
@@ -250,7 +237,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#owner.ended(this, isReusable);
     this.#resolve({
       exchange,
-      retryAfterSeconds: this.#retryAfterSeconds,
+      retryAfterSeconds: this.#log?.retryAfterSeconds ?? null,
       blockedBy: facts.blockedBy ?? null,
       sign: facts.sign ?? 'reached',
       ownFault: facts.ownFault ?? null,
@@ -258,37 +245,6 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       receiverMs: this.#receiver.total,
     });
   }
-
-  #keepHeaders(raw: readonly (Buffer | string)[]): void {
-    const { mask } = this.request;
-    let room = HEADERS_KEPT_BYTES_MAX;
-    for (let i = 0; i + 1 < raw.length; i += 2) {
-      const name = textOf(raw[i]).toLowerCase();
-      const value = textOf(raw[i + 1]);
-      if (name === 'retry-after' && /^\d{1,9}$/.test(value)) this.#retryAfterSeconds = Number(value);
-      room -= name.length + value.length;
-      if (room < 0) return;
-      this.#headers.push(mask ? [mask.inText(name), mask.inText(value)] : [name, value]);
-    }
-  }
-
-  #response(): ResponseKept {
-    const chunks = this.#chunks;
-    let read: Buffer = NO_BYTES;
-    if (chunks) read = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    const masked = this.request.mask?.inBody(read) ?? read;
-    return {
-      status: this.#status,
-      headers: this.#headers,
-      body: masked.subarray(0, RESPONSE_BODY_KEPT_BYTES),
-      bodyTruncated: this.#bodyBytes > read.length || masked.length > RESPONSE_BODY_KEPT_BYTES,
-    };
-  }
 }
 
-const NO_BYTES = Buffer.alloc(0);
 const NO_FACTS: ConnectFailureFacts = {};
-
-function textOf(raw: Buffer | string | undefined): string {
-  return typeof raw === 'string' ? raw : (raw?.toString('latin1') ?? '');
-}

@@ -13,6 +13,8 @@ import {
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
 import { type ExchangeOwner, HttpExchange, type Posted, type WebhookRequest } from './http-exchange.ts';
+import { SearchBudget } from './masking/search-budget.ts';
+import type { SearchAllowance } from './masking/secret-search.ts';
 import type { PooledConnection, PooledExchange } from './origins.ts';
 import type { Pace } from './pace.ts';
 
@@ -81,6 +83,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<PooledExchange>;
+  readonly #searchBudget: SearchBudget;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -92,6 +95,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     });
     this.#clock = clock;
     this.#turns = new LoopTurns(clock);
+    this.#searchBudget = new SearchBudget(() => clock.now());
     this.#connector = new Connector({
       clock,
       guard,
@@ -135,6 +139,10 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
 
   sendAgain(exchange: PooledExchange): void {
     this.#pool.sendAgain(exchange);
+  }
+
+  searchAllowanceOf(merchantId: string): SearchAllowance {
+    return this.#searchBudget.allowanceOf(merchantId);
   }
 
   interrupt(): void {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
+import { connect } from '../../sqlite/connect.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
 import { backupSqliteStore } from '../sqlite/maintenance/backup.ts';
 import { MIGRATIONS } from '../sqlite/migrations/migrate.ts';
@@ -44,7 +45,7 @@ export function removeSnapshot(snapshotFile: string): void {
 }
 
 export function openReadOnly(file: string): Sqlite {
-  return new Database(file, { readonly: true });
+  return connect(file, { readonly: true });
 }
 
 export function fingerprintOf(db: Sqlite): Fingerprint {

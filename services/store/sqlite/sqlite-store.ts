@@ -11,6 +11,7 @@ import type { StoreStatus } from '../status.ts';
 import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
 import { SqliteFeed } from './feed/sqlite-feed.ts';
+import { SqliteLists } from './lists/sqlite-lists.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
@@ -108,11 +109,12 @@ class SqliteStore implements Store {
     this.replays = this.#makeReplays();
     this.feed = new SqliteFeed(reader, writer);
     this.outbox = this.#makeOutbox();
-    this.log = new SqliteDeliveryLog(reader, writer, this.feed, (written) => this.#watched(written));
-    this.lists = {
-      deliveries: (...args) => reader.call('merchantDeliveries', args),
-      events: (...args) => reader.call('merchantEvents', args),
-    };
+    this.lists = new SqliteLists(reader);
+    const { feed, lists } = this;
+    this.log = new SqliteDeliveryLog({
+      ...{ reader, writer, feed, lists },
+      watched: (written) => this.#watched(written),
+    });
     this.audit = { list: (options) => reader.call('audit', [options]) };
     this.sealings = {
       counts: (now) => reader.call('sealCounts', [now]),

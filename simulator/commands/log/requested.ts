@@ -45,6 +45,8 @@ export async function followRequested(
   const states = new Map<string, State>();
   const over = new AbortController();
   signal.addEventListener('abort', () => over.abort(), { once: true });
+  // It may have fired while the names were loaded.
+  if (signal.aborted) over.abort();
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;

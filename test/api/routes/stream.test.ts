@@ -112,26 +112,6 @@ test('resumes after any event, and after the opening, in this process or the nex
   }
 });
 
-test('refuses more streams than a key may have, until one is closed', async () => {
-  await start({ streamsPerKey: 2 });
-  const first = await open();
-  await open();
-  const refused = await api.call('GET', '/merchant/stream');
-  expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
-    429,
-    'too_many_streams',
-    '5',
-  ]);
-  expect((await open({}, api.keys.foreign)).status).toBe(200);
-  first.close();
-  await eventually('there is room again', async () => {
-    const reader = await open();
-    if (reader.status === 200) return true;
-    reader.close();
-    return false;
-  });
-});
-
 test('cuts a slow reader off with the reason, and it resumes without loss or repeat', async () => {
   const { apply, one } = await start({ limits: { streamStallMs: 300, stopGraceMs: 60_000 } });
   const slow = await open();

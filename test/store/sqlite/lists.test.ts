@@ -65,7 +65,9 @@ async function listed(store: Store, endpointId: string) {
 }
 
 describe('the lists', () => {
-  it('have every row once and in order, in the index or not, and after its number was used before', async () => {
+  it('have every row once and in order, in the index or not, and after its number was used before', {
+    timeout: 120_000,
+  }, async () => {
     const [endpointId, other] = [randomUUID(), randomUUID()];
     let store = await open();
     const record = async (partition: string, from: number, count: number) => {

@@ -146,6 +146,9 @@ const OPTIONS: ApiOptions = {
   testRateLimitPerMinute: 100_000,
   endpointQuota: 100,
   streamsPerKey: 10,
+  names: [],
+  trustedProxies: [],
+  failedKeysPerMinute: 100_000,
 };
 
 /** Opens a store for each api. */

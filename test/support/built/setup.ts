@@ -3,8 +3,13 @@
  * in a third of the time.
  */
 import { fileURLToPath } from 'node:url';
+import { isSupported } from '../../../bin/runtime.mjs';
 import { prepare } from '../../../scripts/prepare.mjs';
 
-export default function setup(): Promise<void> {
-  return prepare(fileURLToPath(new URL('../../..', import.meta.url)));
+export default async function setup(): Promise<void> {
+  await prepare(fileURLToPath(new URL('../../..', import.meta.url)));
+  if (isSupported(process.versions.node)) return;
+  throw new Error(
+    `the tests run on Node 24, but this is ${process.version}: use npm test or npx vitest, which put it first in the path`,
+  );
 }

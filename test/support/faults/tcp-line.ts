@@ -15,6 +15,7 @@ export class TcpLine {
   readonly port: number;
   #to: number;
   #isSilent = false;
+  #delayMs = 0;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   /** Called with what a client sends, before it is passed on. */
@@ -38,6 +39,11 @@ export class TcpLine {
   leadTo(port: number): void {
     this.#to = port;
     this.#closeAll();
+  }
+
+  /** Passes everything on so much later, in each direction, as a network does. */
+  slow(delayMs: number): void {
+    this.#delayMs = delayMs;
   }
 
   /** Swallows everything from now on, in both directions; new connections are accepted and get no answer. */
@@ -78,10 +84,10 @@ export class TcpLine {
     const pair: Pair = { client, server, isSilent: this.#isSilent };
     this.#pairs.add(pair);
     client.on('data', (bytes) => {
-      if (!pair.isSilent && this.#watch(bytes, pair) === 'pass') server.write(bytes);
+      if (!pair.isSilent && this.#watch(bytes, pair) === 'pass') this.#pass(bytes, server);
     });
     server.on('data', (bytes) => {
-      if (!pair.isSilent) client.write(bytes);
+      if (!pair.isSilent) this.#pass(bytes, client);
     });
     for (const [socket, other] of [
       [client, server],
@@ -95,6 +101,12 @@ export class TcpLine {
         this.#pairs.delete(pair);
       });
     }
+  }
+
+  /** Timers of the same length fire in order, so the bytes stay in order, too. */
+  #pass(bytes: Buffer, to: Socket): void {
+    if (this.#delayMs === 0) to.write(bytes);
+    else setTimeout(() => void (to.destroyed || to.write(bytes)), this.#delayMs);
   }
 
   #closeAll(): void {

@@ -14,6 +14,8 @@ export interface StreamReader {
   readonly events: readonly StreamEvent[];
   readonly comments: readonly string[];
   readonly lastEventId: string | undefined;
+  /** How long to wait before connecting again, as the stream said last, milliseconds. */
+  readonly retryMs: number | undefined;
   /** Resolves when the connection is over, however. */
   readonly over: Promise<void>;
   pause(): void;
@@ -25,15 +27,23 @@ export interface StreamReader {
 export function openStream(
   url: string,
   key: string,
-  options: { readonly lastEventId?: string; readonly query?: string } = {},
+  options: {
+    readonly lastEventId?: string;
+    readonly query?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    /** The address to connect from. */
+    readonly localAddress?: string;
+  } = {},
 ): Promise<StreamReader> {
-  const { lastEventId, query = '' } = options;
+  const { lastEventId, query = '', localAddress } = options;
   return new Promise((resolve, reject) => {
     const headers = {
       authorization: `API-Key ${key}`,
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      ...options.headers,
     };
-    const sent = request(`${url}/merchant/stream${query}`, { headers, agent: false }, (response) =>
+    const how = { headers, agent: false, ...(localAddress === undefined ? {} : { localAddress }) } as const;
+    const sent = request(`${url}/merchant/stream${query}`, how, (response) =>
       resolve(readerOf(response, lastEventId)),
     );
     sent.on('error', reject);
@@ -45,6 +55,7 @@ function readerOf(response: IncomingMessage, resumedFrom: string | undefined): S
   const events: StreamEvent[] = [];
   const comments: string[] = [];
   let lastEventId = resumedFrom;
+  let retryMs: number | undefined;
   let rest = '';
   response.setEncoding('utf8');
   response.on('data', (text: string) => {
@@ -61,6 +72,7 @@ function readerOf(response: IncomingMessage, resumedFrom: string | undefined): S
     }
     const id = fields.get('id');
     lastEventId = id ?? lastEventId;
+    if (fields.has('retry')) retryMs = Number(fields.get('retry'));
     const data = fields.get('data');
     if (data !== undefined) events.push({ id, event: fields.get('event') ?? '', data: JSON.parse(data) });
   };
@@ -74,6 +86,9 @@ function readerOf(response: IncomingMessage, resumedFrom: string | undefined): S
     comments,
     get lastEventId() {
       return lastEventId;
+    },
+    get retryMs() {
+      return retryMs;
     },
     over,
     pause: () => void response.pause(),

@@ -1,6 +1,7 @@
 import { Kafka, type KafkaConfig, type LogEntry, logLevel, type SASLOptions } from 'kafkajs';
 import { ConfigError } from '../../../config/config.ts';
 import type { SaslOptions, TlsOptions } from '../../../config/kafka-config.ts';
+import { hushNegativeTimeouts } from '../../../messages/timer-warnings.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
@@ -27,6 +28,7 @@ const RETRY = { retries: 5, initialRetryTime: 200, maxRetryTime: 5000 } as const
 
 /** Returns a kafkajs client that writes into our log. Connects to nothing yet. */
 export function kafkaClient(options: KafkaOptions): Kafka {
+  hushNegativeTimeouts();
   readFetchAnswersOurselves();
   readMetadataAnswersOurselves();
   return new Kafka({
@@ -167,5 +169,9 @@ function explainRefusal(type: string, topic: string | undefined): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/\s*[\r\n]+\s*/g, ' ').trim();
+  return text
+    .split(/[\r\n]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');
 }

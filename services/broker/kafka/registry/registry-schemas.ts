@@ -135,6 +135,8 @@ export class KnownSchemas {
 /** Resolves false as soon as the signal fires: a stop does not wait for a response. */
 function unlessAborted(answer: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
+    // It may have fired while the answer was asked for.
+    if (signal.aborted) return resolve(false);
     const done = (answered: boolean) => {
       signal.removeEventListener('abort', aborted);
       resolve(answered);

@@ -6,6 +6,7 @@ import {
   SchemaType,
 } from '@kafkajs/confluent-schema-registry';
 import { Agent, request } from 'undici';
+import { withoutTrailing } from '../../../domain/text/trimmed.ts';
 import type { Clock } from '../../../process/clock.ts';
 
 export interface SchemaRegistryOptions {
@@ -66,7 +67,7 @@ export class SchemaRegistry {
 
   constructor({ url, auth, ca, clock }: SchemaRegistryOptions) {
     const { protocol, origin, pathname } = new URL(url);
-    this.#base = `${origin}${pathname}`.replace(/\/+$/, '');
+    this.#base = withoutTrailing(`${origin}${pathname}`, '/');
     this.url = this.#base;
     this.#clock = clock;
     this.#clientAgent = protocol === 'https:' ? new HttpsAgent(ca === null ? {} : { ca }) : new HttpAgent();

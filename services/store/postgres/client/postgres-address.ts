@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import { isLoopbackHost } from '../../../domain/text/loopback.ts';
 
 export interface PostgresHost {
   /** A name, an address, or the folder of a Unix socket. */
@@ -54,13 +55,17 @@ function portOf(text: string): number {
   return port;
 }
 
+/** Returns whether every host is this machine whatever DNS says: a Unix socket, or a loopback host. */
+export function areHere(hosts: readonly PostgresHost[]): boolean {
+  return hosts.every(({ host }) => host.startsWith('/') || isLoopbackHost(host));
+}
+
 function sslOf(
   hosts: readonly PostgresHost[],
   parameters: URLSearchParams,
   ca: string | undefined,
 ): PostgresAddress['ssl'] {
-  const isHere = hosts.every(({ host }) => host.startsWith('/') || /^(localhost|127\..*|::1)$/.test(host));
-  const mode = parameters.get('sslmode') ?? (isHere ? 'disable' : 'verify-full');
+  const mode = parameters.get('sslmode') ?? (areHere(hosts) ? 'disable' : 'verify-full');
   if (!MODES.includes(mode))
     throw new Error(`its sslmode is ${mode}, but must be one of ${MODES.join(', ')}`);
   if (mode === 'disable') return false;

@@ -1,5 +1,6 @@
 import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
-import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
+import { type ListKey, startOfList } from '../../log/list-cursor.ts';
+import { type Examined, ListPages, type ListStep } from '../../log/list-pages.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
@@ -11,17 +12,14 @@ import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-row
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
 
-/** The most rows of one page, whatever is requested. */
-const PAGE_MAX = 1000;
-/** The most rows that one page examines: where few match, it ends early. */
-const LOOKED_AT_MAX = 10_000;
-/** Rows that the first statement of a page examines. The next one examines all the others: few match. */
-const CHUNK_MIN = 200;
+/** Pages whose filter matches little that use a connection at a time: the others are for everybody else. */
+const LONG_PAGES = 2;
 
 /** The lists of a merchant and of an endpoint, newest first. */
 export class PostgresLists implements MerchantLists {
   readonly #database: PostgresDatabase;
   readonly #names: LogNames;
+  readonly #pages = new ListPages(LONG_PAGES);
 
   constructor(database: PostgresDatabase, names: LogNames) {
     this.#database = database;
@@ -38,9 +36,9 @@ export class PostgresLists implements MerchantLists {
     if (endpointId !== undefined && endpoint === undefined) return { records: [], next: null };
     const isFailing = status !== undefined && STATUS.of[status] > STATUS.of.delivered;
     const of = endpoint === undefined ? { merchant } : { endpoint };
-    const read = (step: Step) =>
+    const read = (step: ListStep) =>
       isFailing ? this.#readFailing(of, options, step) : this.#readDeliveries(of, options, step);
-    const { rows, next } = await page(start, options.limit, read);
+    const { rows, next } = await this.#pages.page({ merchantId, start, limit: options.limit, keyOf }, read);
     await this.#names.readIds(rows.map((row) => row.endpoint));
     return {
       records: rows.map((row) => toDelivery(row, this.#names.numbers.endpointId(row.endpoint))),
@@ -58,17 +56,17 @@ export class PostgresLists implements MerchantLists {
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown) return { records: [], next: null };
     const matches = eventCondition(options, endpoint);
-    const read = async (step: Step) => {
+    const read = async (step: ListStep) => {
       const condition = conditionOf({ ...options, trace: tracePattern(options, endpoint) });
       const found = await this.#examine<EventRow>('event', { merchant }, condition, options, step);
       return { ...found, rows: found.rows.filter(matches) };
     };
-    const { rows, next } = await page(start, options.limit, read);
+    const { rows, next } = await this.#pages.page({ merchantId, start, limit: options.limit, keyOf }, read);
     await this.#names.readIds(rows.flatMap((row) => linesOf(row).map(([each]) => each)));
     return { records: rows.map((row) => toListed(row, merchantId, this.#names.numbers.endpointId)), next };
   }
 
-  #readDeliveries(of: Owner, options: DeliveryOptions, step: Step): Promise<Examined<DeliveryRow>> {
+  #readDeliveries(of: Owner, options: DeliveryOptions, step: ListStep): Promise<Examined<DeliveryRow>> {
     const status = options.status === undefined ? undefined : STATUS.of[options.status];
     return this.#examine('delivery', of, conditionOf({ ...options, status }), options, step);
   }
@@ -79,7 +77,7 @@ export class PostgresLists implements MerchantLists {
     of: Owner,
     { text: condition, values }: Condition,
     { since = 0 }: { readonly since?: number },
-    { before, count, wanted }: Step,
+    { before, count, wanted }: ListStep,
   ): Promise<Examined<Row>> {
     const [column, owner] = columnOf(of);
     const text = examining(table, column, condition);
@@ -97,7 +95,11 @@ export class PostgresLists implements MerchantLists {
   }
 
   /** Examines the next failing deliveries, by keys; then reads those that match. */
-  #readFailing(of: Owner, options: DeliveryOptions, { before, count }: Step): Promise<Examined<DeliveryRow>> {
+  #readFailing(
+    of: Owner,
+    options: DeliveryOptions,
+    { before, count }: ListStep,
+  ): Promise<Examined<DeliveryRow>> {
     const { status, since = 0 } = options;
     const code = status === undefined ? 0 : STATUS.of[status];
     const [column, owner] = columnOf(of);
@@ -140,22 +142,6 @@ type ExaminedRow<Row> = Row & {
   readonly last_at: number | null;
   readonly last_seq: number;
 };
-
-/** One statement of a page: it examines `count` rows after a place, for `wanted` that match. */
-interface Step {
-  readonly before: ListKey;
-  readonly count: number;
-  readonly wanted: number;
-}
-
-interface Examined<Row> {
-  /** The rows that match, newest first. */
-  readonly rows: readonly Row[];
-  /** The last one that was examined. */
-  readonly last: ListKey | undefined;
-  /** Whether there is nothing behind it. */
-  readonly isEnd: boolean;
-}
 
 const keyOf = ({ created_at, seq }: KeyRow): ListKey => ({ createdAt: created_at, seq });
 
@@ -223,27 +209,3 @@ const byKeys = (condition: string) => `SELECT d.* FROM unnest($1::bytea[], $2::b
   CROSS JOIN LATERAL (SELECT * FROM delivery WHERE delivery_id = k.id AND created_at = k.at LIMIT 1) d
   WHERE ${condition} ORDER BY d.created_at DESC, d.seq DESC`;
 const BY_KEYS_VALUES = 2;
-
-/** Takes rows until the page is full, or as many were examined as one page may; `next`: where the following one begins. */
-async function page<Row extends KeyRow>(
-  start: ListKey,
-  requested: number,
-  read: (step: Step) => Promise<Examined<Row>>,
-): Promise<{ readonly rows: Row[]; readonly next: string | null }> {
-  const limit = Math.min(requested, PAGE_MAX);
-  const rows: Row[] = [];
-  let before = start;
-  for (let looked = 0; looked < LOOKED_AT_MAX; ) {
-    const count = looked === 0 ? Math.max(CHUNK_MIN, limit + 1) : LOOKED_AT_MAX - looked;
-    // One more than the page has: its presence means that there is a next page.
-    const wanted = limit + 1 - rows.length;
-    const examined = await read({ before, count, wanted });
-    rows.push(...examined.rows.slice(0, wanted));
-    const last = rows[limit - 1];
-    if (rows.length > limit && last) return { rows: rows.slice(0, limit), next: listCursor(keyOf(last)) };
-    if (examined.isEnd) return { rows, next: null };
-    before = examined.last ?? before;
-    looked += count;
-  }
-  return { rows, next: listCursor(before) };
-}

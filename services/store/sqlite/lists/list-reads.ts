@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
-import { type ListKey, listCursor, startOfList } from '../../log/list-cursor.ts';
+import type { ListKey } from '../../log/list-cursor.ts';
+import type { Examined, ListStep } from '../../log/list-pages.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
-import type { DeliveryFilter, DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
+import type { DeliveryFilter, DeliveryRecord, EventFilter, EventListed, MerchantLists } from '../../store.ts';
 import { listedToSql } from '../log/list-index.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
 import { newestKeys, type ReadKeys } from './newest-keys.ts';
@@ -11,10 +12,16 @@ import { newestKeys, type ReadKeys } from './newest-keys.ts';
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
 
-/** The most rows of one page, whatever is requested. */
-const PAGE_MAX = 1000;
-/** The most rows that one page examines: a filter without an index must not hold up the next reader. */
-const LOOKED_AT_MAX = 10_000;
+/** A step in this file: once every row behind a place is in the index, the newest rows need not be looked through again. */
+export interface SqliteStep extends ListStep {
+  readonly isListed: boolean;
+}
+
+export type Keyed<Listed> = ListKey & { readonly record: Listed };
+
+export interface SqliteExamined<Listed> extends Examined<Keyed<Listed>> {
+  readonly isListed: boolean;
+}
 
 const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.entity_kind, ev.type, ev.sub_type, ev.occurred_at,
   ev.simulated, ev.created_at, ev.routed_at, ev.trace`;
@@ -26,7 +33,7 @@ type ListedRow = EventRow & { readonly seq: number; readonly created_at: number 
 const UNLISTED = 0;
 
 /**
- * Reads the lists of a merchant and of an endpoint, each call in one snapshot of the file. Deliveries have an index by
+ * Reads the lists of a merchant and of an endpoint, each step in one snapshot of the file. Deliveries have an index by
  * endpoint, which the lists merge: an index of the merchant would cost every delivery a further entry, for a list that
  * few ask for. What the indexes do not have yet (log/list-index.ts) is read from the newest rows.
  */
@@ -87,56 +94,60 @@ export class ListReads {
   static readonly eventsSql =
     `SELECT ${EVENT_COLUMNS} FROM event_by_merchant l CROSS JOIN event ev ON ev.seq = l.seq
     WHERE l.merchant = :merchant AND l.created_at >= :since AND (l.created_at, l.seq) < (:createdAt, :seq)
-    ORDER BY l.created_at DESC, l.seq DESC LIMIT ${LOOKED_AT_MAX}`;
+    ORDER BY l.created_at DESC, l.seq DESC LIMIT :limit`;
 
   /** The SQL of the events that the index does not have yet. */
   static readonly unlistedEventsSql = `SELECT ${EVENT_COLUMNS} FROM event ev
     WHERE ev.seq > (${listedToSql('event')}) AND ev.merchant = :merchant
     AND ev.created_at >= :since AND (ev.created_at, ev.seq) < (:createdAt, :seq)
-    ORDER BY ev.created_at DESC, ev.seq DESC LIMIT ${LOOKED_AT_MAX}`;
+    ORDER BY ev.created_at DESC, ev.seq DESC LIMIT :limit`;
 
-  deliveries(merchantId: string, options: DeliveryOptions): DeliveryPage {
-    const start = startOfList(options);
+  deliveries(merchantId: string, options: DeliveryOptions, step: SqliteStep): SqliteExamined<DeliveryRecord> {
     const merchant = this.#merchant.get(merchantId) as number | undefined;
     const endpoints = this.#endpointsOf(merchantId, options.endpointId);
-    if (endpoints.length === 0) return { records: [], next: null };
+    if (endpoints.length === 0) return { rows: [], last: undefined, isEnd: true, isListed: true };
     const isFailing = options.status !== undefined && STATUS.of[options.status] > STATUS.of.delivered;
     const status = isFailing && options.status ? { status: STATUS.of[options.status] } : {};
     const since = options.since ?? 0;
-    const limit = Math.min(options.limit, PAGE_MAX);
     const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
+    let unlisted: readonly ListKey[] | undefined;
     const read: ReadKeys = (endpoint, before, count) => {
       const values = { since, ...before, limit: count };
       if (isFailing) return this.#failingKeys.all({ endpoint, ...status, ...values }) as ListKey[];
       if (endpoint !== UNLISTED) return this.#keys.all({ endpoint, ...values }) as ListKey[];
-      // Each read walks all of them: whatever the first one leaves is read at once.
-      const all = before === start ? count : LOOKED_AT_MAX;
-      return this.#unlistedKeys.all({ merchant, endpoint: only, ...values, limit: all }) as ListKey[];
+      // Each read walks all of them, so as many as a step can use are read at once.
+      if (unlisted !== undefined) return [];
+      const all = { merchant, endpoint: only, ...values, limit: step.count };
+      unlisted = this.#unlistedKeys.all(all) as ListKey[];
+      return unlisted;
     };
-    const keys = newestKeys(isFailing ? endpoints : [UNLISTED, ...endpoints], read, start, limit);
+    const sources = isFailing || step.isListed ? endpoints : [UNLISTED, ...endpoints];
+    const keys = newestKeys(sources, read, step.before, step.wanted);
     const conditions = deliveryConditions(options);
-    const found = page(keys, limit, ({ seq }) => {
-      return this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
+    const found = examine(keys, step, ({ seq }) => {
+      const row = this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
+      return row && toDelivery(row);
     });
-    return { records: found.rows.map(toDelivery), next: found.next };
+    return { ...found, isListed: areAllPassed(unlisted ?? [], found.last, step) };
   }
 
-  events(merchantId: string, options: EventOptions): EventPage {
-    const start = startOfList(options);
+  events(merchantId: string, options: EventOptions, step: SqliteStep): SqliteExamined<EventListed> {
     const merchant = this.#merchant.get(merchantId) as number | undefined;
     const endpoint =
       options.endpointId === undefined ? undefined : this.#endpointsOf(merchantId, options.endpointId)[0];
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
-    if (merchant === undefined || isUnknown) return { records: [], next: null };
-    const since = options.since ?? 0;
-    const values = { merchant, since, ...start };
-    const unlisted = this.#unlistedEvents.all(values) as ListedRow[];
-    const rows = newestFirst(unlisted, this.#events.iterate(values) as IterableIterator<ListedRow>);
+    if (merchant === undefined || isUnknown)
+      return { rows: [], last: undefined, isEnd: true, isListed: true };
+    const values = { merchant, since: options.since ?? 0, ...step.before, limit: step.count };
+    const unlisted = step.isListed ? [] : (this.#unlistedEvents.all(values) as ListedRow[]);
+    const rows = newestFirst(unlisted, this.#events.all(values) as ListedRow[]);
     const matches = listCondition(options, endpoint);
-    const limit = Math.min(options.limit, PAGE_MAX);
-    const found = page(withKeys(rows), limit, ({ row }) => (matches(row) ? row : undefined));
     const nameOf = (each: number) => String(this.#endpointName.get(each));
-    return { records: found.rows.map((row) => toListed(row, merchantId, nameOf)), next: found.next };
+    const found = examine(withKeys(rows), step, ({ row }) =>
+      matches(row) ? toListed(row, merchantId, nameOf) : undefined,
+    );
+    const keys = unlisted.map(({ created_at, seq }) => ({ createdAt: created_at, seq }));
+    return { ...found, isListed: areAllPassed(keys, found.last, step) };
   }
 
   #endpointsOf(merchantId: string, endpointId: string | undefined): readonly number[] {
@@ -168,28 +179,36 @@ function* withKeys(rows: Iterable<ListedRow>): Generator<ListKey & { readonly ro
   for (const row of rows) yield { createdAt: row.created_at, seq: row.seq, row };
 }
 
-/**
- * Takes rows until the page is full, or as many were examined as one page may; `next` is where the following one
- * begins.
- */
-function page<Each extends ListKey, Row>(
+/** Examines as many rows as a step may, or until it has as many as are wanted. */
+function examine<Each extends ListKey, Listed>(
   keys: Iterable<Each>,
-  limit: number,
-  find: (key: Each) => Row | undefined,
-): { readonly rows: Row[]; readonly next: string | null } {
-  const rows: Row[] = [];
-  let looked = 0;
+  { count, wanted }: ListStep,
+  find: (key: Each) => Listed | undefined,
+): Examined<Keyed<Listed>> {
+  const rows: Keyed<Listed>[] = [];
+  let examined = 0;
   let last: ListKey | undefined;
   for (const key of keys) {
-    const row = find(key);
-    // One more than the page has: its presence means that there is a next page.
-    if (row !== undefined && rows.length === limit) return { rows, next: last ? listCursor(last) : null };
-    if (row !== undefined) rows.push(row);
-    last = key;
-    looked += 1;
-    if (looked === LOOKED_AT_MAX) return { rows, next: listCursor(key) };
+    if (examined === count || rows.length === wanted) return { rows, last, isEnd: false };
+    const record = find(key);
+    last = { createdAt: key.createdAt, seq: key.seq };
+    if (record !== undefined) rows.push({ ...last, record });
+    examined += 1;
   }
-  return { rows, next: null };
+  // As many as a step may examine is as many as were read: there may be more.
+  return { rows, last, isEnd: examined < count };
+}
+
+/** Returns whether a step has passed all rows that the index does not have: there were no more than it could read. */
+function areAllPassed(unlisted: readonly ListKey[], last: ListKey | undefined, { count }: ListStep): boolean {
+  const oldest = unlisted.at(-1);
+  if (oldest === undefined) return true;
+  return unlisted.length < count && last !== undefined && !isBefore(oldest, last);
+}
+
+/** Returns whether a row comes after another one in a list, newest first. */
+function isBefore(one: ListKey, other: ListKey): boolean {
+  return one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.seq < other.seq);
 }
 
 function deliveryConditions({ status, type, subType, entityId }: DeliveryFilter) {

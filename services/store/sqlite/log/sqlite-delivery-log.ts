@@ -1,5 +1,5 @@
 import type { JournalEntries } from '../../../domain/journal.ts';
-import type { DeliveryLog, JournalPosition } from '../../store.ts';
+import type { DeliveryLog, JournalPosition, MerchantLists } from '../../store.ts';
 import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
@@ -15,20 +15,23 @@ export class SqliteDeliveryLog implements DeliveryLog {
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #feed: SqliteFeed;
+  readonly #lists: MerchantLists;
   readonly #watched: <T>(written: Promise<T>) => Promise<T>;
   /** Callers that wait for an attempt, by delivery. */
   readonly #waiting = new Map<string, Set<(isTried: boolean) => void>>();
 
-  constructor(
-    reader: ThreadCalls<ReaderOps>,
-    writer: ThreadCalls<WriterOps>,
-    feed: SqliteFeed,
-    watched: <T>(written: Promise<T>) => Promise<T>,
-  ) {
-    this.#reader = reader;
-    this.#writer = writer;
-    this.#feed = feed;
-    this.#watched = watched;
+  constructor(deps: {
+    readonly reader: ThreadCalls<ReaderOps>;
+    readonly writer: ThreadCalls<WriterOps>;
+    readonly feed: SqliteFeed;
+    readonly lists: MerchantLists;
+    readonly watched: <T>(written: Promise<T>) => Promise<T>;
+  }) {
+    this.#reader = deps.reader;
+    this.#writer = deps.writer;
+    this.#feed = deps.feed;
+    this.#lists = deps.lists;
+    this.#watched = deps.watched;
   }
 
   async applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void> {
@@ -45,7 +48,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
   deliveries(
     ...[merchantId, endpointId, options]: Parameters<DeliveryLog['deliveries']>
   ): Promise<Answer<DeliveryLog['deliveries']>> {
-    return this.#reader.call('merchantDeliveries', [merchantId, { ...options, endpointId }]);
+    return this.#lists.deliveries(merchantId, { ...options, endpointId });
   }
 
   async delivery(...args: Parameters<DeliveryLog['delivery']>): Promise<Answer<DeliveryLog['delivery']>> {

@@ -1,7 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { createPrivately, openPrivateFolder } from '../../../process/private-files.ts';
+import { connect } from '../../../sqlite/connect.ts';
 import { damaged, isDamage } from '../../../sqlite/database.ts';
 import { lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { MIGRATIONS } from '../migrations/migrate.ts';
@@ -43,7 +44,7 @@ function verify(backup: string): void {
   if (!existsSync(backup)) throw new Error(`${backup} does not exist`);
   let db: Database.Database | undefined;
   try {
-    db = new Database(backup, { readonly: true });
+    db = connect(backup, { readonly: true });
     const layout = Number(db.pragma('user_version', { simple: true }));
     const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name IN ('merchant', 'endpoint')");
     if (layout < 1 || tables.pluck().get() !== 2) throw new Error(`${backup} is not a store of hookrail`);

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../../services/config/config.ts';
+import { isStorePlain } from '../../../../services/store/open.ts';
 import { parsePostgresUrl } from '../../../../services/store/postgres/client/postgres-address.ts';
+
+const ON_POSTGRES = {
+  HOOKRAIL_ENGINE: 'kafka',
+  HOOKRAIL_KAFKA_BROKERS: 'kafka-1:9092',
+  HOOKRAIL_SCHEMA_REGISTRY_URL: 'https://registry:8081',
+  HOOKRAIL_STORE: 'postgres',
+};
 
 describe('the address of PostgreSQL', () => {
   it('names a primary and its standbys, a user and a database', () => {
@@ -29,6 +38,41 @@ describe('the address of PostgreSQL', () => {
     expect(sslOf('postgres://u@127.0.0.1,localhost/d')).toBe(false);
     expect(sslOf('postgres://u@localhost/d?sslmode=verify-full')).toEqual({ rejectUnauthorized: true });
     expect(sslOf('postgres://u@db/d?sslmode=disable')).toBe(false);
+    expect(sslOf('postgres://u@/d?host=/run/postgresql')).toBe(false);
+    expect(sslOf('postgres://u@[::1]/d')).toBe(false);
+    expect(sslOf('postgres://u@127.255.0.9:6432/d')).toBe(false);
+  });
+
+  it.each([
+    ...['127.evil.example', '127.0.0.1.nip.io', 'localhost.evil.example', 'localhost.', '127.0.0.1.'],
+    ...['0x7f.1', '2130706433', '0177.0.0.1', '127.1', '127.0.0.1,127.evil.example', '0.0.0.0', '[::]'],
+    ...['[::ffff:127.0.0.1]', '[::2]', 'LOCALHOST', 'ip6-localhost', '@run'],
+    ...['127.0.0.1%00.evil.example', 'localhost%2eevil.example', '%2Frun%2Fpostgresql'],
+  ])('of which the host %s is not this machine by itself, is verified by TLS', (host) => {
+    const { ssl } = parsePostgresUrl(`postgres://u@${host}/d`, undefined);
+    expect(ssl).toEqual({ rejectUnauthorized: true });
+  });
+
+  it.each(['127.evil.example', 'localhost.', '2130706433', 'localhost,127.0.0.1.nip.io'])(
+    'of which the parameter host=%s is not this machine by itself, is verified by TLS',
+    (host) => {
+      const { ssl } = parsePostgresUrl(`postgres://u@localhost/d?host=${host}`, undefined);
+      expect(ssl).toEqual({ rejectUnauthorized: true });
+    },
+  );
+
+  it.each([
+    ['db.example.com', true],
+    ['127.0.0.1.nip.io', true],
+    ['localhost,db', true],
+    ['127.0.0.1', false],
+    ['?host=/run/postgresql', false],
+  ])('of %s crosses a network in the clear with sslmode=disable: %s', (host, isPlain) => {
+    const [authority, query] = host.startsWith('?') ? ['', `${host.slice(1)}&`] : [host, ''];
+    const url = `postgres://u@${authority}/d?${query}sslmode=disable`;
+    expect(isStorePlain(readConfig({ ...ON_POSTGRES, HOOKRAIL_POSTGRES_URL: url }))).toBe(isPlain);
+    const verified = url.replace('sslmode=disable', 'sslmode=verify-full');
+    expect(isStorePlain(readConfig({ ...ON_POSTGRES, HOOKRAIL_POSTGRES_URL: verified }))).toBe(false);
   });
 
   it.each([

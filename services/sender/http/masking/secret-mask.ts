@@ -1,0 +1,54 @@
+import { type SecretForms, secretForms } from './secret-forms.ts';
+import { BEGINNING_MIN, type SearchAllowance, SecretSearch } from './secret-search.ts';
+import type { Range } from './view.ts';
+
+/** Replaces a secret. */
+const SECRET_REMOVED = '[secret removed]';
+/** Replaces a text in which a secret cannot be searched for. */
+export const NOT_KEPT = '[not kept: too costly to search for the secret]';
+
+/** Every character of a secret may be written as an escape of about six. */
+export const MASKED_BYTES_MAX = 1024;
+
+/**
+ * Removes an endpoint's signing secret, and the key that it encodes, from its receiver's response, however it is written
+ * there. Made once per endpoint version.
+ */
+export class SecretMask {
+  readonly #forms: SecretForms;
+  readonly #lengthMin: number;
+
+  /** `secret`: in plain text. */
+  constructor(secret: string) {
+    this.#forms = secretForms(secret);
+    const { exact, kept } = this.#forms;
+    this.#lengthMin = Math.min(kept.length, ...exact.map(({ length }) => length));
+  }
+
+  /** Returns a header's name or value without the secret. */
+  inText(text: string, allowance: SearchAllowance): string {
+    if (text.length < this.#lengthMin) return text;
+    const bytes = Buffer.from(text, 'latin1');
+    const ranges = new SecretSearch(this.#forms, allowance).in(bytes, false);
+    if (!ranges) return NOT_KEPT;
+    return ranges.length === 0 ? text : without(bytes, ranges).toString('latin1');
+  }
+
+  /** Returns a body without the secret, and without its beginning at the end. */
+  inBody(body: Buffer, allowance: SearchAllowance): Buffer {
+    if (body.length < BEGINNING_MIN) return body;
+    const ranges = new SecretSearch(this.#forms, allowance).in(body, true);
+    if (!ranges) return Buffer.from(NOT_KEPT);
+    return ranges.length === 0 ? body : without(body, ranges);
+  }
+}
+
+function without(bytes: Buffer, ranges: readonly Range[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const [first, end] of ranges) {
+    parts.push(bytes.subarray(from, first), Buffer.from(SECRET_REMOVED));
+    from = end;
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)]);
+}
