@@ -89,7 +89,7 @@ export function chooseNode(root, running = process.versions.node) {
   }
   const command = existsSync(join(root, 'package-lock.json'))
     ? `npm ci --include=optional (in ${root})`
-    : 'npm install --include=optional, as you installed hookrail';
+    : 'install hookrail again, with: npm install --include=optional';
   return { problem: `${here}, and ${its} is not installed: ${command}` };
 }
 

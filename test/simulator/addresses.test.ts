@@ -54,7 +54,12 @@ describe('an address that only a file names', () => {
   test.each([
     ['endpoints list', ['endpoints', 'list'], 'HOOKRAIL_API_KEY', MINE],
     ['events tail', ['events', 'tail'], 'HOOKRAIL_API_KEY', MINE],
-    ['record', ['record', '--since', '10m', '--out', '/dev/null'], 'HOOKRAIL_API_KEY', MINE],
+    [
+      'record',
+      ['record', '--since', '10m', '--out', join(folder, 'journey.ndjson')],
+      'HOOKRAIL_API_KEY',
+      MINE,
+    ],
     ['whoami', ['whoami'], 'HOOKRAIL_API_KEY', MINE],
     ['trigger', ['trigger', 'KYC/FULL_USER', '--merchant', 'm'], 'HOOKRAIL_PRODUCER_KEY', PRODUCER],
     ['run', ['run', 'kyc.happy', '--merchant', 'm'], 'HOOKRAIL_PRODUCER_KEY', PRODUCER],
