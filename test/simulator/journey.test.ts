@@ -115,7 +115,7 @@ describe('from one sandbox to another', () => {
 
   test.each([
     ['--since', ['--since', '5m']],
-    ['--follow', ['--follow', '--for', '2s']],
+    ['--follow', ['--follow', '--for', '8s']],
   ])(
     'record %s writes into a pipe that is named, once, and leaves it a pipe',
     async (_, args) => {
