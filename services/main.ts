@@ -7,10 +7,12 @@ import type { Broker, Follower } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
 import { Directory } from './domain/directory.ts';
+import { RecordSeals } from './domain/seals/record-seals.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
+import { refuseMissingKeys } from './observability/missing-keys.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { observeStore } from './observability/store-metrics.ts';
 import { clockCommands } from './operator/commands/clock.ts';
@@ -24,7 +26,10 @@ import { runProcess } from './process/run-process.ts';
 import { openClock } from './process/sandbox-clock.ts';
 import { startRecorder } from './recorder/recorder.ts';
 import { runRetention } from './recorder/retention.ts';
+import { followDirectory } from './relay/follow-directory.ts';
+import type { PublishChecks } from './relay/publishable.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
+import { RefusedRecords } from './relay/refused-records.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
@@ -81,6 +86,8 @@ interface StationDeps {
   readonly broker: Broker;
   readonly directory: Directory;
   readonly follower: Follower;
+  /** Of directory records, by the key ring. */
+  readonly checks: PublishChecks;
   readonly lifecycle: Lifecycle;
   readonly tracer: Tracing['tracer'];
   readonly descriptors: Descriptors;
@@ -174,18 +181,6 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
   });
 }
 
-/**
- * Refuses to start a process that changes endpoints without a key that they need: their secrets could not be opened.
- */
-async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): Promise<void> {
-  const counts = await store.sealings.counts(clock.wall());
-  const needed = counts.flatMap(({ keyId, endpoints }) =>
-    endpoints > 0 ? [[keyId, endpoints] as const] : [],
-  );
-  const lacks = keyRing.lacks(needed);
-  if (lacks.length > 0) throw new ConfigError(`${lacks.join('; ')}: put it back (HOOKRAIL_KEYRING)`);
-}
-
 async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDeps> {
   const clock = openClock(config);
   const output = new LogOutput(1);
@@ -204,20 +199,21 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   openDataDir(config.dataDir, log);
   const broker = await openBroker(config, clock, log);
   lifecycle.onStop('broker', () => broker.close());
-  const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
+  const isStored = has(config, 'api') || has(config, 'recorder');
+  const store = isStored ? await openStore(config, clock, log, keyRing) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
     await refuseMissingKeys(store, keyRing, clock);
   }
   const directory = new Directory();
-  const follower = await broker.followDirectory((change) => {
-    // At a key that another process seals with, the file is read again: from then on this process seals with it, too.
-    if (change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
-    directory.apply(change);
-  });
+  const seals = new RecordSeals(keyRing);
+  const checks = { seals, directory, refused: new RefusedRecords({ clock, log, registry }) };
+  const parts = { config, clock, log, registry, keyRing, broker, store, directory, checks };
+  // Routers and recorders open no secret, and need no key ring.
+  const isChecked = has(config, 'api') || has(config, 'sender');
+  const follower = await followDirectory({ ...parts, checks: isChecked ? checks : null });
   lifecycle.onStop('directory', () => follower.close());
-  const parts = { config, clock, log, registry, keyRing, broker, store, directory, follower };
-  return { ...parts, lifecycle, tracer, descriptors };
+  return { ...parts, follower, lifecycle, tracer, descriptors };
 }
 
 async function startServing(deps: StationDeps & { readonly store: Store }) {

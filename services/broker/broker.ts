@@ -42,9 +42,10 @@ export interface Broker {
   /** Keeps the order of one call. Callers must serialise calls for one key. */
   publishDirectory(changes: readonly DirectoryChange[]): Promise<void>;
   /**
-   * Resolves when the whole table, as it was at the call, has been applied; `apply` is synchronous and never throws.
+   * Resolves when the whole table, as it was at the call, has been applied; `apply` is synchronous and never throws. It
+   * returns false for a record that it does not accept, which then is never published again.
    */
-  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower>;
+  followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower>;
   readonly quarantine: RecordStore<Quarantined> & {
     /** Returns the record at a position; undefined when there is none. Throws RangeError for an invalid position. */
     read(position: string): Promise<Quarantined | undefined>;

@@ -3,7 +3,7 @@
  * The schemas may gain fields with defaults only, so that records of older versions stay readable.
  */
 import type { ResponseKept } from '../domain/attempt.ts';
-import type { DirectoryChange } from '../domain/directory.ts';
+import type { DirectoryChange, Seal } from '../domain/directory.ts';
 import { type DomainEvent, type EventAsText, eventAsText, withData } from '../domain/event.ts';
 import type {
   Attempted,
@@ -37,6 +37,7 @@ export const directoryCodec = recordCodec<DirectoryChange>(
     version: change.version,
     merchant: change.kind === 'merchant' ? change.value : null,
     endpoint: change.kind === 'endpoint' ? change.value : null,
+    seal: change.seal ?? null,
   }),
   directoryFromAvro,
 );
@@ -101,14 +102,16 @@ function eventFromAvro(value: EventAsText): DomainEvent {
 interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {
   readonly merchant: object | null;
   readonly endpoint: { readonly secret: object } | null;
+  readonly seal: Seal | null;
 }
 
 function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
   const { kind, id, version, merchant, endpoint } = value;
+  const sealed = value.seal ? { seal: { ...value.seal } } : {};
   if (kind === 'merchant')
-    return { kind, id, version, value: merchant && { ...merchant } } as DirectoryChange;
+    return { kind, id, version, value: merchant && { ...merchant }, ...sealed } as DirectoryChange;
   const plain = endpoint && { ...endpoint, secret: { ...endpoint.secret } };
-  return { kind, id, version, value: plain } as DirectoryChange;
+  return { kind, id, version, value: plain, ...sealed } as DirectoryChange;
 }
 
 interface RoutedInAvro extends Omit<Routed, 'kind' | 'trace'> {

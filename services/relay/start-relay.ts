@@ -4,6 +4,7 @@ import { errorLine } from '../messages/error-message.ts';
 import { pollUntil } from '../process/poll-until.ts';
 import type { Timeline } from '../store/outbox.ts';
 import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
+import type { PublishChecks } from './publishable.ts';
 import { Relay, type RelayDeps } from './relay.ts';
 
 /** How often the store's timeline is checked. */
@@ -20,6 +21,8 @@ const POLL_MS = 20;
 const LATE_MS = 60_000;
 
 export interface StartRelayDeps extends RelayDeps, ReconcileDeps {
+  /** Null or absent: records are taken as the store has them. */
+  readonly checks?: PublishChecks | null;
   readonly follower: Pick<Follower, 'stalenessMs'>;
 }
 

@@ -29,3 +29,7 @@ export class CursorInvalid extends Error {
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
 }
+/** The stored record does not fit its seal, or has none where each must have one: nothing of the change was kept. */
+export class RecordRefused extends Error {
+  override readonly name = 'RecordRefused';
+}

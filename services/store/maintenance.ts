@@ -38,7 +38,20 @@ export interface Resealed extends SealedThing {
   readonly resealed: SealedSecret;
 }
 
-/** The store's values that the key ring has sealed: endpoints' secrets and stored responses. */
+/** A part of the records was looked at. */
+export interface RecordsSealed {
+  /** Got a new seal, with a new version. */
+  readonly sealed: number;
+  /** `merchant:<id>` or `endpoint:<id>`: not as a process with the key ring has written them, and left as they are. */
+  readonly refused: readonly string[];
+  /** Where to go on; null = all were looked at. */
+  readonly next: string | null;
+}
+
+/**
+ * The store's values that the key ring has sealed: endpoints' secrets and stored responses; and the seals over the whole
+ * record of each merchant and endpoint, deleted ones included.
+ */
 export interface Sealings {
   /** Returns how much each key seals now; expired responses are not counted. */
   counts(
@@ -57,6 +70,17 @@ export interface Sealings {
     things: readonly Resealed[],
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<{ readonly endpoints: number; readonly answers: number }>;
+  /** Returns the number of records that each key seals; the key is null where a record has no seal of its version. */
+  recordCounts(): Promise<readonly { readonly keyId: string | null; readonly records: number }[]>;
+  /**
+   * Seals records anew, with outbox rows, whose seal is missing or of another key than the active one. Those that do not
+   * fit their seal stay as they are; those without one as well, once each must have one.
+   */
+  sealRecords(options: { readonly limit: number; readonly after?: string }): Promise<RecordsSealed>;
+  /** Adds the record by which the directory says that all its records are sealed, and requires seals from now on. */
+  complete(at: number): Promise<void>;
+  /** Makes every change reject with RecordRefused whose stored record has no seal. */
+  require(): Promise<void>;
 }
 
 export interface ErasureOrder {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../config/config.ts';
 import { type PostgresConfig, readPostgresCa } from '../config/postgres-config.ts';
+import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -17,12 +18,17 @@ export function storeFile({ dataDir }: Pick<StoreConfig, 'dataDir'>): string {
 }
 
 /**
- * Opens the store; the only place that chooses its engine. In the sandbox the database is migrated first. Rejects with
- * one line for an operator.
+ * Opens the store; the only place that chooses its engine. In the sandbox the database is migrated first. `keyRing`
+ * seals the records that are changed; null in a process that changes none. Rejects with one line for an operator.
  */
-export async function openStore(config: StoreConfig, clock: Clock, log: Logger): Promise<Store> {
+export async function openStore(
+  config: StoreConfig,
+  clock: Clock,
+  log: Logger,
+  keyRing: KeyRing | null = null,
+): Promise<Store> {
   const { postgres, autoDisable: healthPolicy, environment } = config;
-  if (!postgres) return openSqliteStore({ file: storeFile(config), clock, healthPolicy, log });
+  if (!postgres) return openSqliteStore({ file: storeFile(config), clock, healthPolicy, log, keyRing });
   if (environment === 'sandbox') await migrateStore({ postgres }, clock);
   const { openPostgresStore } = await import('./postgres/postgres-store.ts');
   const { connectionsMax, leafMs, logCommit, replication } = postgres;
@@ -31,7 +37,7 @@ export async function openStore(config: StoreConfig, clock: Clock, log: Logger):
     const { checkReplication } = await import('./postgres/client/replication.ts');
     await checkReplication(address, replication, clock);
   }
-  return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, logCommit, log });
+  return openPostgresStore({ address, clock, connectionsMax, healthPolicy, leafMs, logCommit, log, keyRing });
 }
 
 /**

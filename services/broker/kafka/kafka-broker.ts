@@ -202,7 +202,7 @@ class KafkaEngine implements KafkaBroker {
     return this.#directory.publish(changes);
   }
 
-  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower> {
+  followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower> {
     return this.#directory.follow(apply, { republish: this.#options.publishesDirectory });
   }
 

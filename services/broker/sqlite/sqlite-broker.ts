@@ -174,7 +174,7 @@ class SqliteEngine implements SqliteBroker {
     });
   }
 
-  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower> {
+  followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower> {
     return this.#directory.follow(apply);
   }
 

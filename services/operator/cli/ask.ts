@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Broker } from '../../broker/broker.ts';
 import { type Config, ConfigError } from '../../config/config.ts';
 import { KeyRing } from '../../keys/keyring.ts';
@@ -42,7 +42,7 @@ export async function ask(
   const { openStore } = await import('../../store/open.ts');
   const { runOperatorCommand } = await import('../commands/commands.ts');
   const { createLogger } = await import('../../telemetry/logger.ts');
-  const opening = openStore(config, clock, createLogger('silent'));
+  const opening = openStore(config, clock, createLogger('silent'), keyRingOf(config));
   const store = await opening.catch((error: Error) => {
     if (config.postgres) throw new OperatorError(error.message);
     return throwInUse(error, config);
@@ -63,6 +63,11 @@ export async function ask(
   } finally {
     await store.close();
   }
+}
+
+/** The ring that seals what a command changes; null where there is none, and only records without a seal are changed. */
+function keyRingOf({ keyRingFile }: Config): KeyRing | null {
+  return existsSync(keyRingFile) ? KeyRing.read(keyRingFile) : null;
 }
 
 /** A file that cannot be opened is probably that of a service which was looked for at another address. */

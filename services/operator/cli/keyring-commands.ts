@@ -1,10 +1,15 @@
 import type { Argv } from 'yargs';
-import { addKey, createRing, fingerprint, readRing, removeKey } from '../../keys/keyring-file.ts';
+import { addKey, createRing, fingerprint, readRing, removeKey, requireSeals } from '../../keys/keyring-file.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** The number of endpoints and stored responses that each key seals, from the store. */
-type Usage = readonly { readonly keyId: string; readonly endpoints: number; readonly answers: number }[];
+/** The number of secrets, stored responses and whole records that each key seals, from the store. */
+type Usage = readonly {
+  readonly keyId: string;
+  readonly endpoints: number;
+  readonly answers: number;
+  readonly records: number;
+}[];
 
 export interface KeyRingMeans {
   readonly execute: Execute;
@@ -17,7 +22,7 @@ export interface KeyRingMeans {
 
 const RING = { ring: { type: 'string', describe: 'The file (HOOKRAIL_KEYRING)' } } as const;
 
-/** `keyring create|add|list|rewrap|remove` */
+/** `keyring create|add|list|rewrap|remove|require-seals` */
 export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans): Argv<GlobalOptions> {
   const { execute, show } = means;
   const fileOf = (argv: GlobalOptions & { ring: string | undefined }) => argv.ring ?? means.ringFile(argv);
@@ -76,7 +81,17 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         });
       },
     )
-    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove');
+    .command(
+      'require-seals',
+      'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
+      (options) => options.options(RING),
+      (argv) => {
+        const file = fileOf(argv);
+        requireSeals(file);
+        show(argv, { keyRing: file, requiresSeals: true, next: `copy ${file} to every process, and restart it` });
+      },
+    )
+    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove, require-seals');
 }
 
 function create(path: string): void {
@@ -103,6 +118,7 @@ function keysOf(file: string, usage: Usage | null) {
       fingerprint: print,
       endpoints: usage && (used?.endpoints ?? 0),
       answers: usage && (used?.answers ?? 0),
+      records: usage && (used?.records ?? 0),
     };
   };
   const missing = (usage ?? []).filter(({ keyId }) => !keys.has(keyId));
@@ -121,7 +137,7 @@ function refuseUsed(id: string, usage: Usage | null): void {
   const used = usage.find(({ keyId }) => keyId === id);
   if (used === undefined) return;
   throw new OperatorError(
-    `key "${id}" seals the secrets of ${used.endpoints} endpoints and ${used.answers} stored answers: ` +
+    `key "${id}" seals the secrets of ${used.endpoints} endpoints, ${used.answers} stored answers and ${used.records} records: ` +
       'hookrail operator keyring rewrap, then try again',
   );
 }

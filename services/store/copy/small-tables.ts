@@ -49,11 +49,15 @@ const ERASURE = table(
   { change: ({ entity_id }) => ({ entity_id: unpackId(entity_id as Uint8Array | string) }) },
 );
 
+/** The seal of a merchant or an endpoint, which stays as it is: the record is the same. */
+const SEAL = { seal_key_id: 'text', seal_version: 'bigint', seal_mac: 'text' } as const;
+
 /** The tables that are copied as they are when the service was stopped, in the place of what was there. */
 const MANAGEMENT: readonly SmallTable[] = [
   table('merchant', {
     ...{ seq: 'bigint', merchant_id: 'text', name: 'text', state: 'text' },
     ...{ sender_account_details: 'smallint', version: 'bigint' },
+    ...SEAL,
   }),
   table('api_key', {
     ...{ seq: 'bigint', key_id: 'text', kind: 'text', merchant_id: 'text', hash: 'bytea', hint: 'text' },
@@ -65,6 +69,7 @@ const MANAGEMENT: readonly SmallTable[] = [
     ...{ secret_ciphertext: 'text', secret_hint: 'text', secret_rotated_at: 'bigint', legacy: 'smallint' },
     ...{ version: 'bigint', created_at: 'bigint', updated_at: 'bigint', activated_at: 'bigint' },
     ...{ disabled_at: 'bigint', disabled_reason: 'text', deleted_at: 'bigint' },
+    ...SEAL,
   }),
   table(
     'endpoint_health',

@@ -1,10 +1,12 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { ApiKey } from '../store.ts';
+import { type SealColumns, sealOf } from './record-seals.ts';
 
-export const MERCHANT_COLUMNS = 'merchant_id, name, state, sender_account_details, version';
+export const MERCHANT_COLUMNS =
+  'merchant_id, name, state, sender_account_details, version, seal_key_id, seal_version, seal_mac';
 
-export interface MerchantRow {
+export interface MerchantRow extends SealColumns {
   readonly merchant_id: string;
   readonly name: string;
   readonly state: string;
@@ -25,7 +27,7 @@ export function toMerchant(row: MerchantRow): Merchant {
 /** Returns the directory change of a merchant's present state. */
 export function toMerchantChange(row: MerchantRow): DirectoryChange {
   const value = toMerchant(row);
-  return { kind: 'merchant', id: value.merchantId, version: value.version, value };
+  return { kind: 'merchant', id: value.merchantId, version: value.version, value, ...sealOf(row) };
 }
 
 export interface ApiKeyRow {

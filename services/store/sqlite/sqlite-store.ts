@@ -1,4 +1,5 @@
 import type { HealthPolicy } from '../../domain/health.ts';
+import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
@@ -29,6 +30,8 @@ export interface SqliteStoreOptions {
   readonly log?: Logger;
   /** The file grows no further than this, in pages of 8 KiB. */
   readonly pagesMax?: number;
+  /** Seals records. Null or absent: changes of records that have a seal are refused. */
+  readonly keyRing?: Pick<KeyRing, 'file'> | null;
 }
 
 /**
@@ -37,8 +40,8 @@ export interface SqliteStoreOptions {
  * it.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { file, healthPolicy, pagesMax = 0 } = options;
-  const writerData: WriterData = { file, healthPolicy, pagesMax };
+  const { file, healthPolicy, pagesMax = 0, keyRing } = options;
+  const writerData: WriterData = { file, healthPolicy, pagesMax, keyRingFile: keyRing?.file ?? null };
   const writer = await ThreadCalls.start<WriterOps>(
     spawnWorker(new URL('./writer.ts', import.meta.url), writerData),
   );
@@ -118,6 +121,10 @@ class SqliteStore implements Store {
       counts: (now) => reader.call('sealCounts', [now]),
       notSealedWith: (keyId, options) => reader.call('notSealedWith', [keyId, options]),
       replace: (things, options) => this.#watched(writer.call('reseal', [things, options])),
+      recordCounts: () => reader.call('recordCounts', []),
+      sealRecords: (options) => this.#watched(writer.call('sealRecords', [options])),
+      complete: (at) => this.#watched(writer.call('completeSeals', [at])),
+      require: () => writer.call('requireSeals', []),
     };
     this.erasures = new SqliteErasures(reader, writer, (written) => this.#watched(written));
     this.failed = new Promise((resolve) => {

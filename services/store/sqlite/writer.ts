@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import type { HealthPolicy } from '../../domain/health.ts';
+import { RecordSeals } from '../../domain/seals/record-seals.ts';
+import { KeyRing } from '../../keys/keyring.ts';
 import { isDamage } from '../../sqlite/database.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
 import { openConnection } from './connection.ts';
@@ -9,6 +11,7 @@ import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
 import { DirectoryRestore } from './maintenance/directory-restore.ts';
 import { ErasureWrites } from './maintenance/erasure-writes.ts';
+import { RecordSealing } from './maintenance/record-sealing.ts';
 import { RetentionWrites } from './maintenance/retention-writes.ts';
 import { SealingWrites } from './maintenance/sealing-writes.ts';
 import { AnswerWrites } from './management/answer-writes.ts';
@@ -31,12 +34,14 @@ export interface WriterData {
   readonly healthPolicy: HealthPolicy;
   /** Limits the file, in pages; 0 = no limit. */
   readonly pagesMax: number;
+  /** Null in a process without the key ring. */
+  readonly keyRingFile: string | null;
 }
 
 export type WriterOps = ReturnType<typeof operations>;
 
 const port = mainThread();
-const { file, healthPolicy, pagesMax } = workerData as WriterData;
+const { file, healthPolicy, pagesMax, keyRingFile } = workerData as WriterData;
 
 function open() {
   const lock = lockExclusively(file);
@@ -52,10 +57,10 @@ function open() {
 }
 
 /** Returns the writers of the tables, on one connection. */
-function writersOf(db: ReturnType<typeof openConnection>) {
+function writersOf(db: ReturnType<typeof openConnection>, keyRing: KeyRing | null) {
   const names = new Names(db);
   const feed = new FeedWrites(db, names);
-  const outbox = new OutboxWrites(db, feed);
+  const outbox = new OutboxWrites(db, feed, keyRing && new RecordSeals(keyRing));
   const answers = new AnswerWrites(db);
   const merchants = new MerchantWrites(db, outbox);
   const health = new EndpointHealth(db, outbox, healthPolicy);
@@ -67,6 +72,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   const replays = new ReplayWrites(db, outbox, answers);
   const bodies = new BodyWrites(db, journal.deliveries, journal.events.contents);
   const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
+  const records = new RecordSealing(db, outbox, (uuid) => health.forget(uuid));
   const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
   return {
     names,
@@ -83,6 +89,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
     replays,
     bodies,
     sealings,
+    records,
     erasures,
   };
 }
@@ -109,10 +116,27 @@ function managementOf({ merchants, endpoints, replays, legacy, answers }: Return
   };
 }
 
+/** Returns the operations on what the key ring seals. */
+function sealingsOf({ sealings, records, outbox }: ReturnType<typeof writersOf>, keyRing: KeyRing | null) {
+  /** The ring may have got a key that seals from now on. */
+  const withNewKeys =
+    <Args extends unknown[], Result>(operation: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      keyRing?.reread();
+      return operation(...args);
+    };
+  return {
+    reseal: withNewKeys(sealings.replace.bind(sealings)),
+    sealRecords: withNewKeys(records.seal.bind(records)),
+    completeSeals: withNewKeys(records.complete.bind(records)),
+    requireSeals: () => outbox.seals?.require(),
+  };
+}
+
 function operations({ lock, db }: ReturnType<typeof open>) {
-  const writers = writersOf(db);
-  const { names, feed, outbox, answers, health, restore, journal, retention, bodies, sealings, erasures } =
-    writers;
+  const keyRing = keyRingFile === null ? null : KeyRing.read(keyRingFile);
+  const writers = writersOf(db, keyRing);
+  const { names, feed, outbox, answers, health, restore, journal, retention, bodies, erasures } = writers;
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'event_indexed_to'");
   return {
     ...managementOf(writers),
@@ -124,7 +148,7 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     deleteEvents: retention.deleteEvents.bind(retention),
     deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
-    reseal: sealings.replace.bind(sealings),
+    ...sealingsOf(writers, keyRing),
     orderErasure: erasures.order.bind(erasures),
     finishErasure: erasures.finish.bind(erasures),
     forgetErasures: erasures.forget.bind(erasures),

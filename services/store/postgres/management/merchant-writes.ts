@@ -1,6 +1,13 @@
 import type { Merchant } from '../../../domain/merchant.ts';
 import type { ApiKey, Merchants } from '../../merchants.ts';
-import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../../rows/merchant-rows.ts';
+import {
+  type ApiKeyRow,
+  MERCHANT_COLUMNS,
+  type MerchantRow,
+  toMerchant,
+  toMerchantChange,
+} from '../../rows/merchant-rows.ts';
+import { refuseUnsound } from '../../rows/record-seals.ts';
 import type { Transaction } from '../client/statements.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 
@@ -28,6 +35,12 @@ export async function updateMerchant(
   at: number,
 ): Promise<Merchant | undefined> {
   const { name, state, senderAccountDetails } = change;
+  const stored = await tx.first<MerchantRow>(
+    `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 FOR UPDATE`,
+    [merchantId],
+  );
+  if (!stored) return undefined;
+  refuseUnsound(tx.seals, toMerchantChange(stored));
   const updated = await tx.first<MerchantRow>(
     `UPDATE merchant SET name = coalesce($2, name), state = coalesce($3, state),
      sender_account_details = coalesce($4, sender_account_details), version = next_version(version)

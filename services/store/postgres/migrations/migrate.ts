@@ -4,6 +4,7 @@ import { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
+import { seals } from './003-seals.ts';
 import { carryOut, type Step } from './steps.ts';
 
 export interface Migration {
@@ -21,6 +22,7 @@ const change = (sql: string): Step => ({ kind: 'change', sql });
 export const MIGRATIONS: readonly Migration[] = [
   { steps: [change(management)], worksWith: 1 },
   { steps: [change(deliveryLog)], worksWith: 2 },
+  { steps: [change(seals)], worksWith: 2 },
 ];
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */

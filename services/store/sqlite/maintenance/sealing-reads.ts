@@ -14,11 +14,18 @@ export class SealingReads {
   readonly #answerCounts;
   readonly #endpoints;
   readonly #answers;
+  readonly #recordCounts;
 
   constructor(db: Database) {
     this.#endpointCounts = db.prepare(
       `SELECT secret_key_id AS keyId, count(*) AS count FROM endpoint WHERE deleted_at IS NULL
        GROUP BY secret_key_id`,
+    );
+    this.#recordCounts = db.prepare(
+      `SELECT keyId, count(*) AS records FROM (
+         SELECT iif(seal_version = version, seal_key_id, NULL) AS keyId FROM merchant
+         UNION ALL SELECT iif(seal_version = version, seal_key_id, NULL) FROM endpoint)
+       GROUP BY keyId ORDER BY keyId`,
     );
     this.#answerCounts = db.prepare(
       `SELECT sealed ->> '$.keyId' AS keyId, count(*) AS count FROM answer
@@ -45,6 +52,10 @@ export class SealingReads {
     count(this.#endpointCounts.all(), 'endpoints');
     count(this.#answerCounts.all(Math.floor(now)), 'answers');
     return [...counts.values()];
+  }
+
+  recordCounts(): Awaited<ReturnType<Sealings['recordCounts']>> {
+    return this.#recordCounts.all() as Awaited<ReturnType<Sealings['recordCounts']>>;
   }
 
   notSealedWith(keyId: string, options: NotSealedOptions): (SealedThing & { readonly cursor: string })[] {

@@ -1,6 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Merchant } from '../../../domain/merchant.ts';
-import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../../rows/merchant-rows.ts';
+import {
+  type ApiKeyRow,
+  MERCHANT_COLUMNS,
+  type MerchantRow,
+  toMerchant,
+  toMerchantChange,
+} from '../../rows/merchant-rows.ts';
+import { refuseUnsound } from '../../rows/record-seals.ts';
 import type { ApiKey, Merchants } from '../../store.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
 
@@ -48,6 +55,7 @@ export class MerchantWrites {
   update(merchantId: string, change: Parameters<Merchants['update']>[1], at: number): Merchant | undefined {
     const row = this.#find.get(merchantId) as MerchantRow | undefined;
     if (!row) return undefined;
+    refuseUnsound(this.#outbox.seals, toMerchantChange(row));
     const before = toMerchant(row);
     const { name, state, senderAccountDetails } = { ...before, ...change };
     this.#update.run(name, state, senderAccountDetails ? 1 : 0, merchantId);

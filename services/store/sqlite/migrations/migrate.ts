@@ -12,6 +12,7 @@ import { refused } from './010-refused.ts';
 import { listIndexes } from './011-list-indexes.ts';
 import { contents } from './012-contents.ts';
 import { outboxById } from './013-outbox-by-id.ts';
+import { seals } from './014-seals.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly string[] = [
   listIndexes,
   contents,
   outboxById,
+  seals,
 ];
 
 /**
