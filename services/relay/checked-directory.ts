@@ -116,7 +116,6 @@ export class CheckedDirectory {
       this.#waiting.delete(key);
       this.apply(change);
     }
-    if (this.#waiting.size > 0)
-      this.#cancelLook = clock.at(clock.now() + KEY_LOOK_MS, () => this.#look());
+    if (this.#waiting.size > 0) this.#cancelLook = clock.at(clock.now() + KEY_LOOK_MS, () => this.#look());
   }
 }

@@ -12,9 +12,9 @@ export type Place = 'stream' | 'store';
 
 const WHAT: Readonly<Record<Place, string>> = {
   stream:
-    'a record of the directory stream does not fit its seal, or has none, and was not applied: something other than hookrail has written it; find out who may write the topic (docs/operate/runbooks.md, HookrailDirectoryRefused)',
+    'a record of the directory stream does not fit its seal, or has none, and was not applied: something other than hookrail has written it; find out who may write the topic (docs/operate/README.md, HookrailDirectoryRefused)',
   store:
-    'a merchant or an endpoint was changed in the database by something other than hookrail, and the change was not published: find out who may write the database; a restart of the process with the role api puts back the newest sealed record of the directory stream (docs/operate/runbooks.md, HookrailDirectoryRefused)',
+    'a merchant or an endpoint was changed in the database by something other than hookrail, and the change was not published: find out who may write the database; a restart of the process with the role api puts back the newest sealed record of the directory stream (docs/operate/README.md, HookrailDirectoryRefused)',
 };
 
 /** Counts and logs directory records that are refused. */
@@ -47,7 +47,14 @@ export class RefusedRecords {
     if (now - this.#lineAt < LINE_EVERY_MS) return;
     const { version } = change;
     this.#log.error(
-      { event: 'directory_record_refused', record: directoryKey(change), version, place, reason, refused: this.#since },
+      {
+        event: 'directory_record_refused',
+        record: directoryKey(change),
+        version,
+        place,
+        reason,
+        refused: this.#since,
+      },
       WHAT[place],
     );
     this.#lineAt = now;

@@ -63,5 +63,8 @@ export async function sealDirectory({ store, seals, clock, log }: SealDirectoryD
       'records do not fit their seal, and are not in force',
     );
   if (sealed > 0)
-    log.info({ event: 'directory_sealed', records: sealed }, 'merchants and endpoints of earlier builds got their seals');
+    log.info(
+      { event: 'directory_sealed', records: sealed },
+      'merchants and endpoints of earlier builds got their seals',
+    );
 }

@@ -3,8 +3,8 @@ import type { DirectoryChange } from '../domain/directory.ts';
 import { errorLine } from '../messages/error-message.ts';
 import { pollUntil } from '../process/poll-until.ts';
 import type { Timeline } from '../store/outbox.ts';
-import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 import type { PublishChecks } from './publishable.ts';
+import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 import { Relay, type RelayDeps } from './relay.ts';
 
 /** How often the store's timeline is checked. */

@@ -60,7 +60,10 @@ export class RecordSeals {
     const keyId = this.#keys.active;
     const key = this.#keys.sealKey(keyId);
     if (!key) throw new Error(`the key ring has no key "${keyId}"`);
-    return { ...change, seal: { keyId, version: change.version, mac: macOf(change, key).toString('base64') } };
+    return {
+      ...change,
+      seal: { keyId, version: change.version, mac: macOf(change, key).toString('base64') },
+    };
   }
 
   verdict(change: DirectoryChange): Verdict {

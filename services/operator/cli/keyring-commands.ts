@@ -1,5 +1,12 @@
 import type { Argv } from 'yargs';
-import { addKey, createRing, fingerprint, readRing, removeKey, requireSeals } from '../../keys/keyring-file.ts';
+import {
+  addKey,
+  createRing,
+  fingerprint,
+  readRing,
+  removeKey,
+  requireSeals,
+} from '../../keys/keyring-file.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
@@ -88,7 +95,11 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       (argv) => {
         const file = fileOf(argv);
         requireSeals(file);
-        show(argv, { keyRing: file, requiresSeals: true, next: `copy ${file} to every process, and restart it` });
+        show(argv, {
+          keyRing: file,
+          requiresSeals: true,
+          next: `copy ${file} to every process, and restart it`,
+        });
       },
     )
     .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove, require-seals');

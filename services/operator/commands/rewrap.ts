@@ -38,7 +38,12 @@ export async function rewrap(deps: RewrapDeps): Promise<Rewrapped> {
   const { notOpened, ...values } = await rewrapValues(deps);
   const { sealed: records, refused } = await sealAll(store.sealings, () => betweenSteps(deps));
   await store.sealings.complete(clock.wall());
-  return { ...values, records, notOpened: notOpened.filter((id) => !refused.includes(`endpoint:${id}`)), refused };
+  return {
+    ...values,
+    records,
+    notOpened: notOpened.filter((id) => !refused.includes(`endpoint:${id}`)),
+    refused,
+  };
 }
 
 /** Seals the endpoints' secrets and the stored responses. */

@@ -70,7 +70,9 @@ export function switchedOff<Change extends DirectoryChange>(
 /** Throws when this process has no key ring. */
 export function requiredSeals(seals: RecordSeals | null): RecordSeals {
   if (seals) return seals;
-  throw new RecordRefused('records are sealed with the key ring, which this process has not read (HOOKRAIL_KEYRING)');
+  throw new RecordRefused(
+    'records are sealed with the key ring, which this process has not read (HOOKRAIL_KEYRING)',
+  );
 }
 
 function refusal(stored: DirectoryChange, verdict: Verdict): string {

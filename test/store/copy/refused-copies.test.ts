@@ -79,7 +79,7 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
     db.pragma('user_version = 12');
     db.close();
     await expect(copy()).rejects.toThrow(
-      /has layout 12, this build copies 13: start the service of this build/,
+      /has layout 12, this build copies 14: start the service of this build/,
     );
   });
 

@@ -1,3 +1,4 @@
+import type { KeyRing } from '../../../services/keys/keyring.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
@@ -14,7 +15,7 @@ const CONNECTIONS_MAX = 5;
 /** A migrated database, and stores on it as of processes of their own. */
 export interface PostgresPlace {
   readonly database: TestDatabase;
-  open(): Promise<Store>;
+  open(keyRing?: KeyRing | null): Promise<Store>;
   /** Ends the connections of all stores on it, as `kill -9` of their processes would. */
   crash(store: Store): Promise<void>;
   dispose(): Promise<void>;
@@ -30,8 +31,9 @@ export async function postgresPlace(
   await migrateDatabase(parsePostgresUrl(database.url, undefined), clock);
   const address = parsePostgresUrl(through(database.url), undefined);
   const crashed: Store[] = [];
-  const openOnce = () =>
+  const openOnce = (keyRing: KeyRing | null = null) =>
     openPostgresStore({
+      keyRing,
       address,
       clock,
       connectionsMax: CONNECTIONS_MAX,
@@ -40,9 +42,9 @@ export async function postgresPlace(
     });
   // PgBouncer refuses a client when the server connection that it opens for it ends. A supervisor would start it again.
   const isPooled = through(database.url) !== database.url;
-  const openSoon = () =>
+  const openSoon = (keyRing?: KeyRing | null) =>
     eventually('the store opens', () =>
-      openOnce().catch((error: unknown) => {
+      openOnce(keyRing).catch((error: unknown) => {
         if (error instanceof StoreUnavailable) return null;
         throw error;
       }),

@@ -39,7 +39,8 @@ export async function adoptChanges(
   let merchants = 0;
   for (const change of changes) {
     // Merchants are never deleted.
-    if (change.kind !== 'merchant' || !change.value || !(await takeMerchant(tx, change, change.value))) continue;
+    if (change.kind !== 'merchant' || !change.value || !(await takeMerchant(tx, change, change.value)))
+      continue;
     await writeSeal(tx, change);
     merchants += 1;
     await note(tx, 'merchant.adopt', change, at);

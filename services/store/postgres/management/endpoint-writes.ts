@@ -9,7 +9,12 @@ import type {
   UrlTaken,
 } from '../../endpoints.ts';
 import { changedColumns } from '../../rows/endpoint-change.ts';
-import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import {
+  type EndpointRow,
+  toEndpoint,
+  toEndpointChange,
+  toEndpointRecord,
+} from '../../rows/endpoint-rows.ts';
 import { refuseUnsound } from '../../rows/record-seals.ts';
 import type { Transaction } from '../client/statements.ts';
 import { storeAnswer } from './answer-writes.ts';

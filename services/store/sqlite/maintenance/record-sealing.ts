@@ -23,7 +23,8 @@ export class RecordSealing {
   constructor(db: Database, outbox: OutboxWrites, onChanged: (uuid: string) => void) {
     this.#outbox = outbox;
     this.#onChanged = onChanged;
-    const isDue = (table: string) => `(${table}seal_key_id IS NOT ? OR ${table}seal_version <> ${table}version)`;
+    const isDue = (table: string) =>
+      `(${table}seal_key_id IS NOT ? OR ${table}seal_version <> ${table}version)`;
     this.#select = {
       merchant: db.prepare(
         `SELECT seq, ${MERCHANT_COLUMNS} FROM merchant WHERE seq > ? AND ${isDue('')} ORDER BY seq LIMIT ?`,
@@ -51,7 +52,9 @@ export class RecordSealing {
     const refused: string[] = [];
     for (const each of found) {
       const change =
-        kind === 'merchant' ? toMerchantChange(each as unknown as MerchantRow) : toEndpointChange(each as Tombstone);
+        kind === 'merchant'
+          ? toMerchantChange(each as unknown as MerchantRow)
+          : toEndpointChange(each as Tombstone);
       if (isSound(seals, change)) this.#sealOne(each.seq, change);
       else refused.push(`${kind}:${change.id}`);
     }
@@ -62,7 +65,9 @@ export class RecordSealing {
   /** Adds the record by which the directory says that all are sealed. */
   complete(at: number): void {
     const seals = requiredSeals(this.#outbox.seals);
-    const { version } = this.#mark.get({ id: SEALED_MARK_ID, at: Math.floor(at) }) as { readonly version: number };
+    const { version } = this.#mark.get({ id: SEALED_MARK_ID, at: Math.floor(at) }) as {
+      readonly version: number;
+    };
     this.#outbox.add({ kind: 'endpoint', id: SEALED_MARK_ID, version, value: null });
     seals.require();
   }

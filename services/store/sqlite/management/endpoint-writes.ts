@@ -1,7 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import type { Actor, AnswerToStore, Changed } from '../../change.ts';
 import { changedColumns } from '../../rows/endpoint-change.ts';
-import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import {
+  type EndpointRow,
+  toEndpoint,
+  toEndpointChange,
+  toEndpointRecord,
+} from '../../rows/endpoint-rows.ts';
 import { refuseUnsound } from '../../rows/record-seals.ts';
 import type {
   EndpointChange,
