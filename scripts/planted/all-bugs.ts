@@ -10,6 +10,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
@@ -30,6 +31,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
   ...STORE_COPY_BUGS,
+  ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
 ];

@@ -43,6 +43,7 @@ export class CheckedDirectory {
   /** Applies a record. Returns false when it is not in force: refused, or not decided yet. */
   readonly apply = (change: DirectoryChange): boolean => {
     const { seals, directory } = this.#deps;
+    if (change.kind === 'endpoint' && change.id === SEALED_MARK_ID) this.requireSeals();
     const verdict = seals.verdict(change);
     if (verdict === 'valid') return this.#accept(change);
     // The key's own endpoints would be next: the ring is read again, so that this process seals with it, too.
@@ -55,7 +56,7 @@ export class CheckedDirectory {
       if (!before || before.version < change.version) this.#aside.set(key, change);
       return false;
     }
-    if (mayLackSeal && !seals.isRequired && change.id !== SEALED_MARK_ID) return this.#accept(change);
+    if (mayLackSeal && !seals.isRequired) return this.#accept(change);
     // One that is older than what is in force is the past: an earlier build had written it.
     if (mayLackSeal && known && known.version >= change.version) return false;
     return this.#refuse(change);
@@ -68,20 +69,24 @@ export class CheckedDirectory {
     for (const change of aside?.values() ?? []) this.apply(change);
   }
 
+  /** Refuses records without a seal from now on. */
+  requireSeals(): void {
+    const { seals } = this.#deps;
+    if (seals.isRequired) return;
+    seals.require();
+    this.onSealed();
+  }
+
   stop(): void {
     this.#cancelLook?.();
   }
 
   #accept(change: DirectoryChange): true {
-    const { directory, seals } = this.#deps;
+    const { directory } = this.#deps;
     const key = directoryKey(change);
     const waiting = this.#waiting.get(key);
     if (waiting && waiting.version <= change.version) this.#waiting.delete(key);
     directory.apply(change);
-    if (change.id === SEALED_MARK_ID && change.kind === 'endpoint' && !seals.isRequired) {
-      seals.require();
-      this.onSealed();
-    }
     return true;
   }
 

@@ -22,6 +22,8 @@ export async function followDirectory(deps: FollowDirectoryDeps): Promise<Follow
   if (!checks) return broker.followDirectory((change) => directory.apply(change));
   const checked = new CheckedDirectory({ ...deps, ...checks, directory });
   checked.onSealed = () => void store?.sealings.require();
+  // The store says so, too, should the stream have lost it.
+  if (await store?.sealings.isComplete()) checked.requireSeals();
   const follower = await broker.followDirectory(checked.apply);
   checked.caughtUp();
   return {

@@ -1,7 +1,8 @@
 import type { Directory, DirectoryChange } from '../domain/directory.ts';
+import { mayExceed } from '../domain/seals/record-seals.ts';
 import type { Clock } from '../process/clock.ts';
 import { pollUntil } from '../process/poll-until.ts';
-import type { SnapshotCursor, SnapshotPage } from '../store/outbox.ts';
+import type { RecordAbove, SnapshotCursor, SnapshotPage } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { PublishChecks } from './publishable.ts';
@@ -37,7 +38,14 @@ export async function reconcile({
   log,
   checks,
 }: ReconcileDeps): Promise<readonly DirectoryChange[]> {
-  const { lacking, ahead, known } = await compare({ store, directory, checks });
+  const { lacking, ahead, known, covered } = await compare({ store, directory, checks });
+  if (covered.length > 0) {
+    const raised = await store.outbox.addAbove(covered);
+    log.warn(
+      { keys: raised },
+      'the directory stream has records that something other than hookrail has written: publishing those of the store with higher versions',
+    );
+  }
   const pending = await pendingIds(store);
   // Skips changes that are in the outbox already, or that have arrived meanwhile.
   const again = lacking.filter(
@@ -63,7 +71,16 @@ export async function reconcile({
         'the directory stream was ahead of the store, or the store was changed by others: records of the stream were copied to the store',
       );
   }
-  return lacking;
+  // Both are waited for: events must not be routed without them.
+  const raised = covered.filter(({ above }) => mayExceed(above));
+  return [
+    ...lacking,
+    ...raised.map((record): DirectoryChange => ({ ...record, version: record.above + 1, value: null })),
+  ];
+}
+
+function isAhead(known: DirectoryChange | undefined, { version }: DirectoryChange): boolean {
+  return known !== undefined && known.version > version;
 }
 
 function isOlder(known: DirectoryChange | undefined, { version }: DirectoryChange): boolean {
@@ -95,6 +112,8 @@ interface Difference {
   readonly lacking: DirectoryChange[];
   /** The stream has a newer version: its own. */
   readonly ahead: DirectoryChange[];
+  /** The stream has a version that is refused, and at least as high. */
+  readonly covered: RecordAbove[];
   /** Ids of all merchants and endpoints the store has, or had. */
   readonly known: ReadonlySet<string>;
 }
@@ -106,6 +125,7 @@ async function compare({
 }: Pick<ReconcileDeps, 'store' | 'directory' | 'checks'>): Promise<Difference> {
   const lacking: DirectoryChange[] = [];
   const ahead: DirectoryChange[] = [];
+  const covered: RecordAbove[] = [];
   const known = new Set<string>();
   let after: SnapshotCursor | null = null;
   do {
@@ -114,14 +134,17 @@ async function compare({
       known.add(change.id);
       const newest = directory.newest(change);
       const isChanged = checks ? isChangedByOthers(change, checks) : false;
+      const above = checks?.refused.refusedVersion(change) ?? 0;
       if (isChanged && newest) ahead.push(newest);
       else if (isChanged) continue;
+      else if (above >= change.version && !isAhead(newest, change))
+        covered.push({ kind: change.kind, id: change.id, above });
       else if (isOlder(newest, change)) lacking.push(change);
-      else if (newest && newest.version > change.version) ahead.push(newest);
+      else if (newest && isAhead(newest, change)) ahead.push(newest);
     }
     after = page.next;
   } while (after !== null);
-  return { lacking, ahead, known };
+  return { lacking, ahead, covered, known };
 }
 
 /** Returns whether something other than hookrail has written a record of the store. */

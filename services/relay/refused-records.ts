@@ -6,6 +6,8 @@ import type { Logger } from '../telemetry/logger.ts';
 
 /** The interval of lines; those in between are counted. */
 const LINE_EVERY_MS = 10_000;
+/** Records whose refused version is remembered. */
+const REMEMBERED_MAX = 100_000;
 
 /** Where a record was found that hookrail has not written. */
 export type Place = 'stream' | 'store';
@@ -24,6 +26,8 @@ export class RefusedRecords {
   readonly #counter: Counter<'place' | 'reason'>;
   #lineAt = Number.NEGATIVE_INFINITY;
   #since = 0;
+  /** The highest version that was refused of a record on the stream. */
+  readonly #highest = new Map<string, number>();
 
   constructor({
     clock,
@@ -43,13 +47,16 @@ export class RefusedRecords {
   note(place: Place, change: DirectoryChange, reason: Verdict | 'old_base'): void {
     this.#counter.inc({ place, reason });
     this.#since += 1;
+    const key = directoryKey(change);
+    if (place === 'stream' && (this.#highest.has(key) || this.#highest.size < REMEMBERED_MAX))
+      this.#highest.set(key, Math.max(this.#highest.get(key) ?? 0, change.version));
     const now = this.#clock.now();
     if (now - this.#lineAt < LINE_EVERY_MS) return;
     const { version } = change;
     this.#log.error(
       {
         event: 'directory_record_refused',
-        record: directoryKey(change),
+        record: key,
         version,
         place,
         reason,
@@ -59,5 +66,10 @@ export class RefusedRecords {
     );
     this.#lineAt = now;
     this.#since = 0;
+  }
+
+  /** Returns the highest version of a record on the stream that was refused; 0 if there is none. */
+  refusedVersion(change: Pick<DirectoryChange, 'kind' | 'id'>): number {
+    return this.#highest.get(directoryKey(change)) ?? 0;
   }
 }

@@ -1,34 +1,8 @@
 import type { RecordSeals } from '../domain/seals/record-seals.ts';
 import type { Clock } from '../process/clock.ts';
-import type { Sealings } from '../store/maintenance.ts';
+import { sealAll } from '../store/seal-all.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-
-/** Records sealed in one transaction: few, so that merchants' own changes do not wait behind it. */
-const AT_ONCE = 100;
-
-export interface SealedDirectory {
-  readonly sealed: number;
-  readonly refused: readonly string[];
-}
-
-/** Seals every record of the store with the active key, in small steps. `between`: called after each. */
-export async function sealAll(
-  sealings: Pick<Sealings, 'sealRecords'>,
-  between: () => Promise<void> = async () => {},
-): Promise<SealedDirectory> {
-  const refused: string[] = [];
-  let sealed = 0;
-  for (let after: string | null = ''; after !== null; ) {
-    const options: Parameters<Sealings['sealRecords']>[0] = { limit: AT_ONCE, ...(after ? { after } : {}) };
-    const step = await sealings.sealRecords(options);
-    sealed += step.sealed;
-    refused.push(...step.refused);
-    after = step.next;
-    await between();
-  }
-  return { sealed, refused };
-}
 
 export interface SealDirectoryDeps {
   readonly store: Pick<Store, 'sealings' | 'outbox'>;

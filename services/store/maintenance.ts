@@ -79,6 +79,8 @@ export interface Sealings {
   sealRecords(options: { readonly limit: number; readonly after?: string }): Promise<RecordsSealed>;
   /** Adds the record by which the directory says that all its records are sealed, and requires seals from now on. */
   complete(at: number): Promise<void>;
+  /** Returns whether the store has that record. */
+  isComplete(): Promise<boolean>;
   /** Makes every change reject with RecordRefused whose stored record has no seal. */
   require(): Promise<void>;
 }

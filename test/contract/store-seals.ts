@@ -230,6 +230,23 @@ export function sealsContract(engine: string, makePlace: () => Promise<TamperedP
       expect((await sealAll()).refused).toContain(`endpoint:${uuid}`);
     });
 
+    it('are offered again with versions above those that are refused, where these leave room', async () => {
+      const [uuid, sibling] = [await create(), await create()];
+      const before = (await store.outbox.pending(100)).length;
+      const kind = 'endpoint';
+      const records = [
+        { kind, id: uuid, above: 900 },
+        { kind, id: sibling, above: Number.MAX_SAFE_INTEGER - 1 },
+        { kind, id: randomUUID(), above: 5 },
+      ] as const;
+      expect(await store.outbox.addAbove(records)).toBe(1);
+      const offered = (await store.outbox.pending(100)).slice(before).map(({ change }) => change);
+      expect(offered.map((change) => [change.id, change.version, verdictOf(change)])).toEqual([
+        [uuid, 901, 'valid'],
+      ]);
+      expect((await store.endpoints.get(MERCHANT, uuid))?.version).toBe(901);
+    });
+
     it('are not changed by a process without the key ring, but for an endpoint that only fails', async () => {
       const uuid = await create();
       await store.close();

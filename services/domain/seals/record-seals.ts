@@ -24,9 +24,18 @@ export type Verdict = 'valid' | 'switched_off' | 'unsealed' | 'stale' | 'forged'
 
 /**
  * The record by which the directory says that all its records are sealed: from then on one without a seal is refused. It
- * has the form of the deletion of an endpoint that never was, so that earlier builds ignore it.
+ * has the form of the deletion of an endpoint that never was, so that earlier builds ignore it. One that does not fit its
+ * seal says so, too: nobody else has a reason to write over it.
  */
 export const SEALED_MARK_ID = 'directory-sealed';
+
+/** Versions up to this many below the largest whole number are left to changes. */
+const VERSIONS_LEFT = 2 ** 40;
+
+/** Returns whether versions are left above one that somebody else has written. */
+export function mayExceed(version: number): boolean {
+  return version < Number.MAX_SAFE_INTEGER - VERSIONS_LEFT;
+}
 
 /**
  * Seals directory records, and checks seals: an HMAC-SHA256 over the whole record. Whoever can write the directory's

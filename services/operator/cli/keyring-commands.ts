@@ -33,7 +33,7 @@ const RING = { ring: { type: 'string', describe: 'The file (HOOKRAIL_KEYRING)' }
 export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans): Argv<GlobalOptions> {
   const { execute, show } = means;
   const fileOf = (argv: GlobalOptions & { ring: string | undefined }) => argv.ring ?? means.ringFile(argv);
-  return rings
+  return requireSealsCommand(rings, means, fileOf)
     .command(
       'create',
       'Create a key ring; never overwrites a file',
@@ -88,21 +88,29 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         });
       },
     )
-    .command(
-      'require-seals',
-      'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
-      (options) => options.options(RING),
-      (argv) => {
-        const file = fileOf(argv);
-        requireSeals(file);
-        show(argv, {
-          keyRing: file,
-          requiresSeals: true,
-          next: `copy ${file} to every process, and restart it`,
-        });
-      },
-    )
     .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove, require-seals');
+}
+
+/** `keyring require-seals` */
+function requireSealsCommand(
+  rings: Argv<GlobalOptions>,
+  { show }: KeyRingMeans,
+  fileOf: (argv: GlobalOptions & { ring: string | undefined }) => string,
+): Argv<GlobalOptions> {
+  return rings.command(
+    'require-seals',
+    'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
+    (options) => options.options(RING),
+    (argv) => {
+      const file = fileOf(argv);
+      requireSeals(file);
+      show(argv, {
+        keyRing: file,
+        requiresSeals: true,
+        next: `copy ${file} to every process, and restart it`,
+      });
+    },
+  );
 }
 
 function create(path: string): void {

@@ -1,8 +1,8 @@
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import { pollUntil } from '../../process/poll-until.ts';
-import { sealAll } from '../../relay/seal-directory.ts';
 import type { Resealed, SealedThing } from '../../store/maintenance.ts';
+import { sealAll } from '../../store/seal-all.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Values sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */

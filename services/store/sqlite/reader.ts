@@ -71,6 +71,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     audit: audit.list.bind(audit),
     sealCounts: sealings.counts.bind(sealings),
     notSealedWith: sealings.notSealedWith.bind(sealings),
+    hasSealMark: sealings.isComplete.bind(sealings),
     recordCounts: sealings.recordCounts.bind(sealings),
     /** The last call. */
     close: () => void db.close(),

@@ -124,6 +124,7 @@ class SqliteStore implements Store {
       recordCounts: () => reader.call('recordCounts', []),
       sealRecords: (options) => this.#watched(writer.call('sealRecords', [options])),
       complete: (at) => this.#watched(writer.call('completeSeals', [at])),
+      isComplete: () => reader.call('hasSealMark', []),
       require: () => writer.call('requireSeals', []),
     };
     this.erasures = new SqliteErasures(reader, writer, (written) => this.#watched(written));
@@ -263,6 +264,7 @@ class SqliteStore implements Store {
       onAdded: (listener) => listeners.add(listener),
       snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
+      addAbove: (records) => this.#watched(this.#writer.call('addAbove', [records])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),
       timeline: async () => null,
       reconciled: async () => {},

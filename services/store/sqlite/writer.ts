@@ -129,6 +129,7 @@ function sealingsOf({ sealings, records, outbox }: ReturnType<typeof writersOf>,
     reseal: withNewKeys(sealings.replace.bind(sealings)),
     sealRecords: withNewKeys(records.seal.bind(records)),
     completeSeals: withNewKeys(records.complete.bind(records)),
+    addAbove: records.addAbove.bind(records),
     requireSeals: () => outbox.seals?.require(),
   };
 }

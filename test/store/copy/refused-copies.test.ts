@@ -66,9 +66,9 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
   it('is refused into a database whose layout this build does not have', async () => {
     const { copy, database, migrate } = await place();
     await migrate();
-    await database.query('UPDATE layout SET applied_at = NULL WHERE version = 2');
+    await database.query('UPDATE layout SET applied_at = NULL WHERE version = 3');
     await expect(copy()).rejects.toThrow('hookrail operator store migrate');
-    await database.query('UPDATE layout SET applied_at = now(), works_with = 99 WHERE version = 2');
+    await database.query('UPDATE layout SET applied_at = now(), works_with = 99 WHERE version = 3');
     await expect(copy()).rejects.toThrow('run the newer build');
   });
 

@@ -1,6 +1,7 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import { SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
+import { mayExceed, SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
 import type { RecordsSealed, Sealings } from '../../maintenance.ts';
+import type { RecordAbove } from '../../outbox.ts';
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import { isSound, requiredSeals } from '../../rows/record-seals.ts';
@@ -16,7 +17,7 @@ type Numbered = { readonly seq: number };
 /** The seals over whole records: a part of the store's sealings. */
 export function recordSealings(
   database: PostgresDatabase,
-): Pick<Sealings, 'recordCounts' | 'sealRecords' | 'complete' | 'require'> {
+): Pick<Sealings, 'recordCounts' | 'sealRecords' | 'complete' | 'isComplete' | 'require'> {
   return {
     recordCounts: () => database.read(({ rows }) => rows(COUNTS)),
     sealRecords: (options) => database.transaction((tx) => sealRecords(tx, options)),
@@ -24,6 +25,10 @@ export function recordSealings(
       await database.transaction((tx) => complete(tx, Math.floor(at)));
       database.seals?.require();
     },
+    isComplete: () =>
+      database.read(async ({ first }) => {
+        return (await first('SELECT 1 FROM endpoint WHERE uuid = $1', [SEALED_MARK_ID])) !== undefined;
+      }),
     require: async () => database.seals?.require(),
   };
 }
@@ -45,8 +50,13 @@ const SELECT: Readonly<Record<Kind, string>> = {
 };
 
 const RAISE: Readonly<Record<Kind, string>> = {
-  merchant: 'UPDATE merchant SET version = next_version(version) WHERE seq = $1 RETURNING version',
-  endpoint: 'UPDATE endpoint SET version = next_version(version) WHERE seq = $1 RETURNING version',
+  merchant: 'UPDATE merchant SET version = next_version($2) WHERE merchant_id = $1 RETURNING version',
+  endpoint: 'UPDATE endpoint SET version = next_version($2) WHERE uuid = $1 RETURNING version',
+};
+
+const FIND: Readonly<Record<Kind, string>> = {
+  merchant: `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 FOR UPDATE`,
+  endpoint: `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.uuid = $1 FOR UPDATE OF e`,
 };
 
 /** Seals records, deleted endpoints included, whose seal is missing or of another key than the active. */
@@ -59,23 +69,39 @@ async function sealRecords(
   const found = await tx.rows<Numbered>(SELECT[kind], [row, seals.active, limit]);
   const refused: string[] = [];
   for (const each of found) {
-    const change =
-      kind === 'merchant'
-        ? toMerchantChange(each as Numbered & MerchantRow)
-        : toEndpointChange(each as EndpointRow & { readonly deleted_at: number | null });
-    if (isSound(seals, change)) await sealOne(tx, each.seq, change);
+    const change = changeOf(kind, each);
+    if (isSound(seals, change)) await sealOne(tx, change, change.version);
     else refused.push(`${kind}:${change.id}`);
   }
   const next = recordCursor(kind, found.at(-1)?.seq, found.length === limit);
   return { sealed: found.length - refused.length, refused, next };
 }
 
-async function sealOne(tx: Transaction, seq: number, change: DirectoryChange): Promise<void> {
-  const { kind, id, value } = change;
-  const raised = await tx.first<{ readonly version: number }>(RAISE[kind], [seq]);
+/** Adds records again with versions above these. Returns how many were added. */
+export async function addAbove(tx: Transaction, records: readonly RecordAbove[]): Promise<number> {
+  let added = 0;
+  // In one order, so that two processes that do so cannot deadlock.
+  for (const { kind, id, above } of [...records].sort((one, other) => (one.id < other.id ? -1 : 1))) {
+    const row = await tx.first<object>(FIND[kind], [id]);
+    const change = row && changeOf(kind, row);
+    if (!change || !isSound(tx.seals, change) || !mayExceed(above)) continue;
+    await sealOne(tx, change, Math.max(change.version, above));
+    added += 1;
+  }
+  return added;
+}
+
+async function sealOne(tx: Transaction, { kind, id, value }: DirectoryChange, above: number): Promise<void> {
+  const raised = await tx.first<{ readonly version: number }>(RAISE[kind], [id, above]);
   if (!raised) throw new Error(`${kind} ${id} is gone within its own change`);
   const { version } = raised;
   await addToOutbox(tx, { kind, id, version, value: value && { ...value, version } } as DirectoryChange);
+}
+
+function changeOf(kind: Kind, row: object): DirectoryChange {
+  return kind === 'merchant'
+    ? toMerchantChange(row as MerchantRow)
+    : toEndpointChange(row as EndpointRow & { readonly deleted_at: number | null });
 }
 
 async function complete(tx: Transaction, at: number): Promise<void> {

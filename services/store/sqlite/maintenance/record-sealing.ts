@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import { SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
+import { mayExceed, SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
 import type { RecordsSealed, Sealings } from '../../maintenance.ts';
+import type { RecordAbove } from '../../outbox.ts';
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import { isSound, requiredSeals } from '../../rows/record-seals.ts';
@@ -18,6 +19,7 @@ export class RecordSealing {
   readonly #onChanged: (uuid: string) => void;
   readonly #select;
   readonly #raise;
+  readonly #find;
   readonly #mark;
 
   constructor(db: Database, outbox: OutboxWrites, onChanged: (uuid: string) => void) {
@@ -34,8 +36,12 @@ export class RecordSealing {
       ),
     };
     this.#raise = {
-      merchant: db.prepare('UPDATE merchant SET version = version + 1 WHERE seq = ?'),
-      endpoint: db.prepare('UPDATE endpoint SET version = version + 1 WHERE seq = ?'),
+      merchant: db.prepare('UPDATE merchant SET version = ? WHERE merchant_id = ?'),
+      endpoint: db.prepare('UPDATE endpoint SET version = ? WHERE uuid = ?'),
+    };
+    this.#find = {
+      merchant: db.prepare(`SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = ?`),
+      endpoint: db.prepare(`${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.uuid = ?`),
     };
     this.#mark = db.prepare(
       `INSERT INTO endpoint (uuid, merchant_id, url, description, status, api_version, secret_key_id,
@@ -51,11 +57,8 @@ export class RecordSealing {
     const found = this.#select[kind].all(row, seals.active, limit) as { readonly seq: number }[];
     const refused: string[] = [];
     for (const each of found) {
-      const change =
-        kind === 'merchant'
-          ? toMerchantChange(each as unknown as MerchantRow)
-          : toEndpointChange(each as Tombstone);
-      if (isSound(seals, change)) this.#sealOne(each.seq, change);
+      const change = changeOf(kind, each);
+      if (isSound(seals, change)) this.#sealOne(change, change.version + 1);
       else refused.push(`${kind}:${change.id}`);
     }
     const next = recordCursor(kind, found.at(-1)?.seq, found.length === limit);
@@ -72,11 +75,25 @@ export class RecordSealing {
     seals.require();
   }
 
-  #sealOne(seq: number, change: DirectoryChange): void {
-    const { kind, id, value } = change;
-    const version = change.version + 1;
-    this.#raise[kind].run(seq);
+  addAbove(records: readonly RecordAbove[]): number {
+    let added = 0;
+    for (const { kind, id, above } of records) {
+      const row = this.#find[kind].get(id) as object | undefined;
+      const change = row && changeOf(kind, row);
+      if (!change || !isSound(this.#outbox.seals, change) || !mayExceed(above)) continue;
+      this.#sealOne(change, Math.max(change.version, above) + 1);
+      added += 1;
+    }
+    return added;
+  }
+
+  #sealOne({ kind, id, value }: DirectoryChange, version: number): void {
+    this.#raise[kind].run(version, id);
     if (kind === 'endpoint') this.#onChanged(id);
     this.#outbox.add({ kind, id, version, value: value && { ...value, version } } as DirectoryChange);
   }
+}
+
+function changeOf(kind: DirectoryChange['kind'], row: object): DirectoryChange {
+  return kind === 'merchant' ? toMerchantChange(row as MerchantRow) : toEndpointChange(row as Tombstone);
 }
