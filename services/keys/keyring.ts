@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { createRing, KeyRingError, parseRing, type RingKeys, readRing } from './keyring-file.ts';
 
 const NONCE_BYTES = 12;
@@ -23,7 +30,7 @@ export class KeyRing {
   readonly #file: string;
   #ring: RingKeys;
   /** Derived from the ring's keys (HKDF-SHA256), by their ids. */
-  readonly #sealKeys = new Map<string, Buffer>();
+  readonly #sealKeys = new Map<string, KeyObject>();
   #readAt = Number.NEGATIVE_INFINITY;
 
   private constructor(file: string, ring: RingKeys) {
@@ -62,12 +69,12 @@ export class KeyRing {
   }
 
   /** Returns the key of directory records' seals that belongs to a key of the ring; undefined when that is missing. */
-  sealKey(keyId: string): Uint8Array | undefined {
+  sealKey(keyId: string): KeyObject | undefined {
     const known = this.#sealKeys.get(keyId);
     if (known) return known;
     const key = this.has(keyId) ? this.#ring.keys.get(keyId) : undefined;
     if (!key) return undefined;
-    const derived = Buffer.from(hkdfSync('sha256', key, '', SEAL_PURPOSE, SEAL_KEY_BYTES));
+    const derived = createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', SEAL_PURPOSE, SEAL_KEY_BYTES)));
     this.#sealKeys.set(keyId, derived);
     return derived;
   }

@@ -11,13 +11,24 @@ const HEADING = 'hookrail directory record 1';
 
 const TAG = { none: 0, text: 1, whole: 2, list: 3, no: 4, yes: 5 } as const;
 
+const LENGTH_BYTES = 4;
+const WHOLE_BYTES = 8;
+
 type Value = string | number | boolean | null | readonly string[];
 
-/** Throws TypeError or RangeError when a value has not the type that the record's kind gives it: it was not made here. */
-export function canonicalRecord(change: DirectoryChange): Buffer {
+/** Grows with the longest record. Each record's bytes are used before the next one's are made. */
+let scratch = Buffer.alloc(4096);
+
+/**
+ * Returns bytes that the next call changes. Throws TypeError when a value has not the type that the record's kind gives it:
+ * it was not made here.
+ */
+export function canonicalRecord(change: DirectoryChange): Uint8Array {
   const { kind, id, version } = change;
-  const head = [HEADING, text(kind), text(id), whole(version)];
-  return Buffer.concat([...head, ...valuesOf(change)].map(encoded));
+  let end = 0;
+  for (const value of [HEADING, text(kind), text(id), whole(version)]) end = put(value, end);
+  for (const value of valuesOf(change)) end = put(value, end);
+  return scratch.subarray(0, end);
 }
 
 function valuesOf(change: DirectoryChange): Value[] {
@@ -40,25 +51,37 @@ function endpointValues(endpoint: Endpoint): Value[] {
   ];
 }
 
-function encoded(value: Value): Buffer {
-  if (value === null) return Buffer.of(TAG.none);
-  if (typeof value === 'boolean') return Buffer.of(value ? TAG.yes : TAG.no);
-  if (typeof value === 'string') {
-    const bytes = Buffer.from(value, 'utf8');
-    return Buffer.concat([counted(TAG.text, bytes.length), bytes]);
-  }
+/** Returns the position after the value. */
+function put(value: Value, at: number): number {
+  if (value === null) return byte(TAG.none, at);
+  if (typeof value === 'boolean') return byte(value ? TAG.yes : TAG.no, at);
   if (typeof value === 'number') {
-    const bytes = Buffer.alloc(9, TAG.whole);
-    bytes.writeBigInt64BE(BigInt(value), 1);
-    return bytes;
+    const next = byte(TAG.whole, at);
+    return scratch.writeBigInt64BE(BigInt(value), next);
   }
-  return Buffer.concat([counted(TAG.list, value.length), ...value.map(encoded)]);
+  if (typeof value !== 'string')
+    return value.reduce((next, each) => put(each, next), counted(TAG.list, value.length, at));
+  // A character has at most three bytes in UTF-8 for each of its units.
+  room(at + LENGTH_BYTES + 1 + 3 * value.length);
+  const written = scratch.write(value, at + LENGTH_BYTES + 1, 'utf8');
+  return counted(TAG.text, written, at) + written;
 }
 
-function counted(tag: number, count: number): Buffer {
-  const bytes = Buffer.alloc(5, tag);
-  bytes.writeUInt32BE(count, 1);
-  return bytes;
+function counted(tag: number, count: number, at: number): number {
+  return scratch.writeUInt32BE(count, byte(tag, at));
+}
+
+/** Leaves room for what follows a tag. */
+function byte(tag: number, at: number): number {
+  room(at + 1 + WHOLE_BYTES);
+  return scratch.writeUInt8(tag, at);
+}
+
+function room(bytes: number): void {
+  if (bytes <= scratch.length) return;
+  const larger = Buffer.alloc(2 * bytes);
+  scratch.copy(larger);
+  scratch = larger;
 }
 
 function text(value: unknown): string {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { DirectoryChange, Seal } from '../directory.ts';
 import { canonicalRecord } from './canonical-record.ts';
 
@@ -9,7 +9,7 @@ export interface SealKeys {
   /** Whether the key ring's file says that every record has a seal. */
   readonly requiresSeals: boolean;
   /** Returns undefined when the ring lacks the key. */
-  sealKey(keyId: string): Uint8Array | undefined;
+  sealKey(keyId: string): KeyObject | undefined;
 }
 
 /**
@@ -99,7 +99,7 @@ function beforeSwitchOff(change: DirectoryChange, version: number): DirectoryCha
   return { ...change, version, value: { ...change.value, version, status: 'active' } };
 }
 
-function fits(change: DirectoryChange, { mac }: Seal, key: Uint8Array): boolean {
+function fits(change: DirectoryChange, { mac }: Seal, key: KeyObject): boolean {
   const given = Buffer.from(`${mac}`, 'base64');
   try {
     const expected = macOf(change, key);
@@ -110,6 +110,6 @@ function fits(change: DirectoryChange, { mac }: Seal, key: Uint8Array): boolean 
   }
 }
 
-function macOf(change: DirectoryChange, key: Uint8Array): Buffer {
+function macOf(change: DirectoryChange, key: KeyObject): Buffer {
   return createHmac('sha256', key).update(canonicalRecord(change)).digest();
 }

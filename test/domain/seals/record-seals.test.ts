@@ -1,4 +1,5 @@
 /** A seal fits exactly the record that it was made for, whatever somebody without the key ring changes. */
+import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { DirectoryChange, Seal } from '../../../services/domain/directory.ts';
 import type { Endpoint } from '../../../services/domain/endpoint.ts';
@@ -6,8 +7,8 @@ import { canonicalRecord } from '../../../services/domain/seals/canonical-record
 import { RecordSeals, type SealKeys } from '../../../services/domain/seals/record-seals.ts';
 
 const KEYS = new Map([
-  ['k1', Buffer.alloc(32, 1)],
-  ['k2', Buffer.alloc(32, 2)],
+  ['k1', createSecretKey(Buffer.alloc(32, 1))],
+  ['k2', createSecretKey(Buffer.alloc(32, 2))],
 ]);
 
 const keys = (active: string, requiresSeals = false): SealKeys => ({
@@ -161,11 +162,21 @@ test('no two records have the same bytes', () => {
     deleted,
     { kind: 'merchant', id: 'an-endpoint', version: 5, value: null },
   ];
-  expect(new Set(alike.map((change) => canonicalRecord(change).toString('hex'))).size).toBe(alike.length);
+  expect(new Set(alike.map((change) => Buffer.from(canonicalRecord(change)).toString('hex'))).size).toBe(
+    alike.length,
+  );
+});
+
+test('a record of any length has its bytes, also where a text is long or has characters of several bytes', () => {
+  const long = endpoint({ url: `https://example.com/${'é💥'.repeat(5000)}` });
+  const bytes = Buffer.from(canonicalRecord(long));
+  expect(bytes.includes(Buffer.from(long.value === null ? '' : (long.value as Endpoint).url))).toBe(true);
+  expect(Buffer.from(canonicalRecord(long))).toEqual(bytes);
+  expect(seals.verdict(seals.sealed(long))).toBe('valid');
 });
 
 test('the bytes of a record are what earlier seals were made of', () => {
-  expect(canonicalRecord(deleted).toString('latin1')).toBe(
+  expect(Buffer.from(canonicalRecord(deleted)).toString('latin1')).toBe(
     '\x01\x00\x00\x00\x1bhookrail directory record 1\x01\x00\x00\x00\x08endpoint\x01\x00\x00\x00\x0ban-endpoint' +
       '\x02\x00\x00\x00\x00\x00\x00\x00\x05\x00',
   );

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory, type DirectoryChange } from '../../../services/domain/directory.ts';
 import type { Endpoint } from '../../../services/domain/endpoint.ts';
@@ -17,6 +17,13 @@ import { jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { besides, runTool } from '../../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
+
+/** Starts and stops take long on a busy machine. */
+const START_MS_MAX = 120_000;
+const TRIAL_MS_MAX = 300_000;
+const ARRIVES_MS_MAX = 60_000;
+
+vi.setConfig({ testTimeout: TRIAL_MS_MAX });
 
 let setup: ServiceSetup;
 let hookrail: Hookrail | null = null;
@@ -31,13 +38,13 @@ beforeEach(async () => {
   await start();
   endpoint = await merchant.createEndpoint(`${receiver.url}/good`);
   await merchant.createEndpoint(`${receiver.url}/sibling`);
-});
+}, START_MS_MAX);
 
 afterEach(async () => {
   await stop();
   await receiver.close();
   rmSync(setup.dataDir, { recursive: true, force: true });
-});
+}, START_MS_MAX);
 
 function running(): Hookrail {
   if (!hookrail) throw new Error('it is stopped');
@@ -61,8 +68,10 @@ const path = () => `/merchant/webhook-endpoints/${endpoint.uuid}`;
 async function deliver(name: string, to = '/good'): Promise<void> {
   const event = jsonEventOf(setup.merchantId, name);
   expect((await merchant.publish([event])).status).toBe(202);
-  await eventually(`the webhook ${name} arrives at ${to}`, () =>
-    at(to).some(({ eventId }) => eventId === event.header.eventId),
+  await eventually(
+    `the webhook ${name} arrives at ${to}`,
+    () => at(to).some(({ eventId }) => eventId === event.header.eventId),
+    ARRIVES_MS_MAX,
   );
 }
 
