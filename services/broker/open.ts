@@ -12,7 +12,7 @@ import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-comm
 import { topicSpecs } from './kafka/topics/topics.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
-/** What an engine tells the watchdog, and what it must not read again; a tool of an operator has none. */
+/** The watchdog's view of an engine, and the work that it must not read again; an operator's tool has none. */
 interface Watched {
   readonly activity?: Activity;
   readonly culprits?: Culprits;

@@ -86,7 +86,7 @@ function collector({ tracing, collector: given }: Config): PlainConnection[] {
   return [{ to: 'collector', setting: given.variable, line }];
 }
 
-/** What goes through the proxy is TLS to the receiver; the proxy's own password is not. */
+/** Requests go through the proxy in TLS to the receiver; the proxy's own password does not. */
 function egressProxy({ roles, egress: { proxy } }: Config): PlainConnection[] {
   if (!roles.includes('sender') || proxy === null || proxy.authorization === null) return [];
   if (isLoopbackHost(proxy.host)) return [];

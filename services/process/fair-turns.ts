@@ -4,7 +4,7 @@
  */
 export class FairTurns {
   readonly #atOnce: number;
-  /** What waits, by owner; the owner whose turn is next comes first. */
+  /** The waiting work by owner; the owner whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #running = 0;
 

@@ -1,5 +1,5 @@
 /**
- * What the main thread is busy with, in memory that the watchdog's thread can read while the main thread stands still.
+ * The present work of the main thread, in memory that the watchdog's thread can read while the main thread stands still.
  * A label is `<kind> <name>=<value> …`: ids and places only, never a secret or personal data, and no value has a space.
  */
 export interface Activity {

@@ -16,7 +16,7 @@ import { type StallBounds, StallWatch } from './stall-watch.ts';
 export interface StallWriter {
   /** The address of a module that exports `writeStall`. */
   readonly module: string;
-  /** What the module needs; it is copied to the thread. */
+  /** The data of the module, copied to the thread. */
   readonly data: unknown;
 }
 

@@ -8,7 +8,7 @@ const OF_ALL: Rate = { perSecond: 125, burst: 5 };
 
 interface Reader {
   readonly pages: TokenBucket;
-  /** Those that wait, in the order in which they came. */
+  /** The waiting ones, in the order in which they came. */
   readonly waiting: Set<() => void>;
 }
 

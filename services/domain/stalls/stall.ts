@@ -8,7 +8,7 @@ export interface Stall {
   readonly stalledMs: number;
   /** The kind of work that it was busy with: `attempt`, `event`, `record`, `request` …; null = unknown. */
   readonly busyWith: string | null;
-  /** What is known of that work: ids and places. */
+  /** The ids and places of that work. */
   readonly fields: Readonly<Record<string, string>>;
 }
 

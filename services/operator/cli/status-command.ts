@@ -40,7 +40,7 @@ export interface ServiceStatus {
     readonly producerWaitingBytes: number;
     readonly directoryStalenessSeconds: number;
     readonly stuckHandlers: number;
-    /** What crosses a network without TLS, and the variable that ends it; production only. */
+    /** Connections that cross a network without TLS, and the variable that ends each; production only. */
     readonly plainConnections: readonly { readonly to: string; readonly setting: string }[];
   }[];
   readonly streams: readonly {

@@ -5,7 +5,7 @@ const WINDOW_MS = 60_000;
 /** The most clients remembered; the one that has not failed for longest is forgotten first. */
 const CLIENTS_MAX = 10_000;
 
-/** What came of an attempt: `unknown` when it could not be judged. */
+/** The result of an attempt: `unknown` when it could not be judged. */
 export type Outcome = 'accepted' | 'failed' | 'unknown';
 
 export type Entry =
@@ -38,7 +38,7 @@ export class FailedAttempts {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #perMinuteMax: number;
   readonly #clientsMax: number;
-  /** Those that failed longest ago first. */
+  /** The address that failed longest ago comes first. */
   readonly #clients = new Map<string, Client>();
 
   constructor({ clock, perMinuteMax, clientsMax = CLIENTS_MAX }: FailedAttemptsOptions) {

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** What a Host header may hold: an IPv6 address in brackets or a name, then a port. */
+/** A Host header: an IPv6 address in brackets or a name, then a port. */
 const HOST = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d{0,5})?$/;
 /** A name without a dot. No public DNS has one, so no site can have it. */
 const SHORT = /^[a-z0-9_-]+$/;

@@ -1,7 +1,7 @@
 /** Runs work in turns, for each name some at a time; the rest waits in the order in which it came. */
 export class Turns {
   readonly #atOnceMax: number;
-  /** Those that wait, of each name that has work under way, and how much of it is. */
+  /** The waiting work of each name that has some under way, and how much is under way. */
   readonly #names = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
 
   constructor(atOnceMax: number) {

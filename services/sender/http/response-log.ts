@@ -9,7 +9,7 @@ const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
 const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
 /** Replaces a body whose content coding is unknown or not followed: the secret cannot be searched for in it. */
 const NOT_DECOMPRESSED = '[not kept: its Content-Encoding cannot be undone]';
-/** What decompressing costs, in bytes of a search. */
+/** The cost of decompressing a body, in bytes read. */
 const DECOMPRESSING_COST = 16 * 1024;
 
 /** Collects what the log keeps of a response, without the endpoint's secret. */

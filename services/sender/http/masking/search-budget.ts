@@ -5,10 +5,10 @@ import type { SearchAllowance } from './secret-search.ts';
  * would take ten times as much.
  */
 export const RESPONSE_BYTES_MAX = 512 * 1024;
-/** What the responses of one merchant, and of all together, may take each second: some percent of a core. */
+/** Bytes read each second of the responses of one merchant, and of all together, at most: some percent of a core. */
 const MERCHANT_BYTES_PER_SECOND = 4 * 1024 * 1024;
 const TOTAL_BYTES_PER_SECOND = 16 * 1024 * 1024;
-/** What was not used in the last seconds may be used at once. */
+/** The unused part of the last seconds may be used at once. */
 const SECONDS_SAVED = 4;
 /** Merchants whose responses were searched last. One that is forgotten has all of its share again. */
 const MERCHANTS_MAX = 4096;

@@ -6,7 +6,7 @@ const PREFIX = 'whsec_';
 /** Shorter forms are not searched for: they occur in ordinary text. */
 export const FORM_MIN = 12;
 /**
- * What stands before and after a text may be read as one escape with its first and last characters: `key=4f…`. So these
+ * Characters before and after a text may be read as one escape with its first and last ones: `key=4f…`. So these
  * may be missing.
  */
 export const EDGE = 2;

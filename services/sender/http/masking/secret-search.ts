@@ -9,7 +9,7 @@ const DEPTH_MAX = 4;
 /** A shorter beginning of the secret at the end of a response is kept: it reveals nothing, and ordinary text may end so. */
 export const BEGINNING_MIN = 6;
 
-/** What a place where the secret was found costs: its source must be computed. */
+/** The cost of each place where the secret is found, in bytes read: its source must be computed. */
 const FINDING_COST = 256;
 
 /** How much may be searched, bytes. Each reading of a response counts. */
