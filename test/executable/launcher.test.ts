@@ -184,9 +184,11 @@ test.skipIf(!other)(
       const pids = [running.child.pid, ...childrenOf(running.child.pid ?? 0)];
       const programs = pids.map((pid) => readlinkSync(`/proc/${pid}/exe`));
       expect(programs).toContain(realpathSync(process.execPath));
-    } finally {
       running.child.kill('SIGTERM');
-      expect(await running.ended).toEqual({ code: 0, signal: null });
+      expect(await running.ended, running.text).toEqual({ code: 0, signal: null });
+    } finally {
+      running.child.kill('SIGKILL');
+      await running.ended;
       rmSync(folder, { recursive: true });
     }
   },

@@ -66,7 +66,10 @@ export class Installed {
 
   /** Types a line in a terminal of its own. */
   inTerminal(line: string): Launched {
-    const child = spawn('script', ['-qefc', line, '/dev/null'], { stdio: ['pipe', 'pipe', 'pipe'] });
+    // With exec, no shell is left between: its end would hang the terminal up.
+    const child = spawn('script', ['-qefc', `exec ${line}`, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.#children.push(child);
     return new Launched(child);
   }
@@ -95,7 +98,7 @@ export class Launched {
 
   async says(words: RegExp | string): Promise<void> {
     const has = () => (typeof words === 'string' ? this.text.includes(words) : words.test(this.text));
-    await eventually(`it says ${words}`, has, 100_000).catch((error: Error) => {
+    await eventually(`it says ${words}`, has, 90_000).catch((error: Error) => {
       throw new Error(`${error.message}; it said ${this.text}`);
     });
   }
