@@ -89,7 +89,7 @@ export function chooseNode(root, running = process.versions.node) {
   }
   const command = existsSync(join(root, 'package-lock.json'))
     ? `npm ci --include=optional (in ${root})`
-    : 'npm install --include=optional, as you installed hookrail';
+    : 'npm install --include=optional; give it the name or folder from which you installed hookrail';
   return { problem: `${here}, and ${its} is not installed: ${command}` };
 }
 

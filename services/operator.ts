@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { readConfig } from './config/config.ts';
-import { visibleLines } from './domain/text/visible-text.ts';
+import { visible } from './domain/text/visible-text.ts';
 import { asTyped } from './messages/as-typed.ts';
 import { completions } from './messages/completions.ts';
 import { messageOf } from './messages/error-message.ts';
@@ -69,7 +69,7 @@ function told(
     (arg, i) => arg === '--output=json' || (arg === 'json' && argv[i - 1] === '--output'),
   );
   if (isJson) return JSON.stringify({ error: { message, exit_code: code, next } });
-  return visibleLines([`operator: ${message}`, ...next.map((step) => `  → ${step}`)].join('\n'));
+  return [`operator: ${message}`, ...next.map((step) => `  → ${step}`)].map(visible).join('\n');
 }
 
 const VOCABULARY: Vocabulary = {

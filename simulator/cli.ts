@@ -7,6 +7,7 @@ import { nameOf, SIMULATOR_TOOL, type Tool } from './commands.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { givenTwice } from './given-twice.ts';
 import { runAsProcess } from './process.ts';
+import { readSecrets } from './secret-options.ts';
 import { GLOBAL_OPTIONS, type Surroundings } from './session.ts';
 import { foldProse, HELP_WIDTH, widthOf } from './terminal/width.ts';
 import { vocabularyOf } from './vocabulary.ts';
@@ -70,6 +71,7 @@ export async function parserOf(
     .help()
     .exitProcess(false)
     .middleware(restoreDashes)
+    .middleware(readSecrets)
     .fail((message, error) => {
       throw error ?? new InvalidLine(message);
     });

@@ -133,6 +133,11 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/catalog.ts')).catalogCommand,
   },
   {
+    command: 'docs',
+    describe: 'Print a link to the reference with your keys in its samples',
+    load: async () => (await import('./commands/docs.ts')).docsCommand,
+  },
+  {
     command: 'doctor',
     describe: 'Check service, keys, ports, clock and endpoints; says how to fix each',
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,

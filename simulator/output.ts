@@ -1,5 +1,4 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
-import { visibleLines } from '../services/domain/text/visible-text.ts';
+import { forTerminal, painted, type Style } from './terminal/colours.ts';
 import type { Sink } from './terminal/sink.ts';
 import { WaitingLine } from './terminal/waiting-line.ts';
 import { fold, foldProse, foldRow, shownLength, widthOf } from './terminal/width.ts';
@@ -14,8 +13,6 @@ export interface OutputOptions {
   /** Returns a text with its commands in the form in which the user types them. */
   readonly asTyped?: (text: string) => string;
 }
-
-type Style = Parameters<typeof styleText>[0];
 
 /**
  * Prints a command's output. Data goes to standard output in the chosen format; remarks and progress go to standard
@@ -127,18 +124,18 @@ export class Output {
   }
 
   paint(style: Style, text: string): string {
-    return this.#color ? styleText(style, text, { validateStream: false }) : text;
+    return this.#color ? painted(style, text) : text;
   }
 
   #error(text: string): void {
     this.#waiting?.erase();
     const folded = foldProse(this.asTyped(text), widthOf(this.#stderr));
-    this.#stderr.write(`${visibleLines(this.#color ? folded : stripVTControlCharacters(folded))}\n`);
+    this.#stderr.write(`${forTerminal(folded, this.#color)}\n`);
   }
 
   #line(text: string): void {
     this.#waiting?.erase();
-    this.#stdout.write(`${visibleLines(text)}\n`);
+    this.#stdout.write(`${forTerminal(text, this.#color)}\n`);
   }
 }
 

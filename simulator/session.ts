@@ -78,8 +78,10 @@ export class Session {
   /** Returns a client of the merchant API that Ctrl-C does not cut off: for removing what a command has made. */
   lastingApi(): ApiClient {
     const { signal } = new AbortController();
-    return new ApiClient(this.settings.baseUrl().value, this.settings.key('apiKey'), signal, {
+    const { baseUrl, key } = this.settings.connection('apiKey');
+    return new ApiClient(baseUrl, key, signal, {
       clock: this.clock,
+      keepsTexts: this.output.format !== 'pretty',
     });
   }
 
@@ -91,11 +93,12 @@ export class Session {
     });
   }
 
-  #client(key: 'apiKey' | 'producerKey', options: ClientOptions): ApiClient {
-    const { settings } = this;
-    const otherBaseUrl = settings.otherBaseUrl();
-    return new ApiClient(settings.baseUrl().value, settings.key(key), this.signal, {
+  #client(name: 'apiKey' | 'producerKey', options: ClientOptions): ApiClient {
+    const { baseUrl, key } = this.settings.connection(name);
+    const otherBaseUrl = this.settings.otherBaseUrl();
+    return new ApiClient(baseUrl, key, this.signal, {
       clock: this.clock,
+      keepsTexts: this.output.format !== 'pretty',
       otherBaseUrl,
       ...options,
     });

@@ -14,10 +14,19 @@ import {
 } from './tidy/code.ts';
 import { crowdProblems, folderProblems } from './tidy/folders.ts';
 import { importProblems, importsOf } from './tidy/imports.ts';
-import { isTypeScript, type Module, type Problem, parseModule, readProject } from './tidy/project.ts';
+import { packageProblems } from './tidy/packages.ts';
+import {
+  isTypeScript,
+  type Module,
+  type Problem,
+  parseModule,
+  readProject,
+  readRest,
+} from './tidy/project.ts';
 import { titleProblems, wordProblems } from './tidy/words.ts';
 
-const files = readProject(fileURLToPath(new URL('..', import.meta.url)));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const files = readProject(root);
 const modules = files.filter(isTypeScript).map(parseModule);
 
 /** A newcomer's way through the code, and the doors in: when one of these moves, the layout has changed. */
@@ -96,4 +105,12 @@ test('the title of a test is a sentence with the titles around it', () => {
 
 test('every page, heading and file that is cited or linked exists', () => {
   none(files.flatMap(citationProblems(files)));
+});
+
+test('no command that is printed or documented fetches a package of a stranger', () => {
+  none(
+    [...files, ...readRest(root)]
+      .filter(({ path }) => path !== 'test/tidy/packages.test.ts')
+      .flatMap(packageProblems),
+  );
 });

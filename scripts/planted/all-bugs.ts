@@ -11,7 +11,9 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { CLIENT_BUGS } from './security/clients.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
+import { STALL_BUGS } from './security/stalls.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { SQLITE_BUGS } from './sqlite.ts';
@@ -28,6 +30,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
   ...SECRET_MASK_BUGS,
+  ...STALL_BUGS,
+  ...CLIENT_BUGS,
   ...MACHINE_BUGS,
   ...ACCESS_BUGS,
   ...SQLITE_BUGS,

@@ -7,13 +7,9 @@ const CONNECTIONS = 'services/process/connections.ts';
 const URLS = 'services/domain/endpoint-url.ts';
 const TARGET = 'services/api/request-target.ts';
 const RUNTIME = 'bin/runtime.mjs';
-const TOKEN = 'services/operator/commands/token-file.ts';
-
 const URL_TEST = 'test/domain/endpoint-url.test.ts';
 const HTTP = 'test/api/http.test.ts';
 const LAUNCHER = 'test/executable/launcher.test.ts';
-const STALLS = 'test/guarantees/stalls.test.ts';
-const STALL_WATCH = 'test/watchdog/stall-watch.test.ts';
 
 /** The machine's clock, files, disk and descriptors, the Node that runs, and the requests that the API accepts. */
 export const MACHINE_BUGS: readonly PlantedBug[] = [
@@ -214,86 +210,5 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
     replacement: 'if (present?.[path] !== undefined) return undefined;',
     test: 'test/executable/dependencies.test.ts',
     title: 'is installed when its version changes',
-  },
-  {
-    id: 'short-operator-token',
-    bug: 'a token of the operator that can be guessed is accepted',
-    file: TOKEN,
-    text: ' || token.length < GIVEN_CHARACTERS_MIN',
-    replacement: '',
-    test: 'test/operator/token.test.ts',
-    title: 'is refused when it is too short or no line',
-  },
-  {
-    id: 'client-that-left-unseen',
-    bug: 'a stream’s place is bound to a close that has been emitted already',
-    file: 'services/process/gone.ts',
-    text: 'if (response.closed || response.destroyed || socket.destroyed) {',
-    replacement: 'if (gone.signal.aborted) {',
-    test: 'test/process/gone.test.ts',
-    title: 'has fired already when the client left before the call',
-  },
-  {
-    id: 'proxy-not-exempt',
-    bug: 'the streams behind a trusted proxy share the proxy’s address',
-    file: 'services/api/stream/open-streams.ts',
-    text: 'if (ofAddress >= perAddressMax && !isProxy(address)) {',
-    replacement: 'if (ofAddress >= perAddressMax) {',
-    test: 'test/api/routes/stream-places.test.ts',
-    title: 'a trusted proxy is exempt, and the clients behind it have their own shares',
-  },
-  {
-    id: 'past-without-pace',
-    bug: 'streams of one key read the past at the pace of all keys',
-    file: 'services/api/stream/catch-up-pace.ts',
-    text: 'const OF_A_KEY: Rate = { perSecond: 50, burst: 100 };',
-    replacement: 'const OF_A_KEY: Rate = { perSecond: 50_000, burst: 50_000 };',
-    test: 'test/api/catch-up-pace.test.ts',
-    title: 'ten streams of one key read 50 pages a second and 100 at once',
-  },
-  {
-    id: 'long-list-in-one-go',
-    bug: 'a page whose filter matches little keeps the reader until it has ended',
-    file: 'services/store/log/list-pages.ts',
-    text: 'const FIRST_STEP_MIN = 200;',
-    replacement: 'const FIRST_STEP_MIN = 10_000;',
-    test: 'test/store/sqlite/contract.test.ts',
-    title: 'lets other reads in between, and other merchants take turns',
-  },
-  {
-    id: 'stalled-task-attempted-again',
-    bug: 'a task that stopped two processes is attempted once more',
-    file: 'services/sender/deliver.ts',
-    text: 'if (blame) return aside(task, blame, clock.wall());',
-    replacement: '',
-    test: STALLS,
-    title: 'that freezes the process twice is put aside',
-  },
-  {
-    id: 'put-back-task-put-aside-again',
-    bug: 'a task that an operator puts back is put aside again at once',
-    file: 'services/operator/commands/record-stores.ts',
-    text: 'if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });',
-    replacement: 'void stalls;',
-    test: STALLS,
-    title: 'that freezes the process twice is put aside',
-  },
-  {
-    id: 'suspension-counts-as-stall',
-    bug: 'time in which the whole process was suspended counts as a stall',
-    file: 'services/watchdog/stall-watch.ts',
-    text: 'if (passedMs < 2 * this.#everyMs) this.#stalledMs',
-    replacement: 'this.#stalledMs',
-    test: STALL_WATCH,
-    title: 'suspended for an hour',
-  },
-  {
-    id: 'changes-while-stopped-come-late',
-    bug: 'a sender starts before the changes that were made while the service was stopped are applied',
-    file: 'services/main.ts',
-    text: "if (store && has(config, 'sender')) await applyPending(store, deps.directory);",
-    replacement: 'void applyPending;',
-    test: 'test/guarantees/changes-while-stopped.test.ts',
-    title: 'a rotated secret is in every retry',
   },
 ];

@@ -129,7 +129,7 @@ function described(
 function subTypeSection(webhook: Webhook, type: EventType, subType: string): Html {
   const versions = VERSIONS.filter((version) => subTypesOf(type, version).includes(subType));
   const next = MACHINES[type]?.[subType];
-  const sample = `npx hookrail sim trigger ${type}/${subType}`;
+  const sample = `npx --no hookrail sim trigger ${type}/${subType}`;
   return html`<section class="operation" aria-labelledby="${subType}" data-only="${versions.join(' ')}">
 <div class="text">
 <h2 id="${subType}"><a href="#${subType}">${subType}</a></h2>

@@ -1,5 +1,6 @@
 import { API_VERSION_DEFAULT, API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { Html, html } from './html.ts';
+import { PLACEHOLDERS } from './placeholders.ts';
 
 /** A page of the reference. */
 export interface Page {
@@ -91,6 +92,7 @@ ${navigation(pages, page)}
 <main id="content" tabindex="-1"${page.isWide && new Html(' class="wide"')}>
 <p class="eyebrow">${page.section}</p>
 <h1>${page.title}</h1>
+${PLACEHOLDERS.howToGetKeys}
 ${page.content}
 ${around(page, pages)}
 </main>

@@ -7,6 +7,8 @@ export const PLACEHOLDERS = {
   merchantKey: '{{merchant-key}}',
   producerKey: '{{producer-key}}',
   merchantId: '{{merchant-id}}',
+  /** A sentence where the keys are not shown; nothing where they are, or where there are none. */
+  howToGetKeys: '{{how-to-get-keys}}',
 } as const;
 
 /** The variables of sandbox.env that stand in the pages for the same things. */

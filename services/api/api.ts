@@ -125,7 +125,7 @@ function createApp(
     refuseMalformedTargets,
     refuseForeignNames({ ...context, names: options.names }),
   );
-  const docs = mountDocs(app, context.environment);
+  const docs = mountDocs(app, context.environment, context);
   const merchant = [authenticate('merchant', context), general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];

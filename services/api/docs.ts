@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type { Express, RequestHandler, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
+import { DOCS_PASS_PARAMETER } from '../domain/access/docs-pass.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Random } from '../process/random.ts';
 import type { Environment } from './auth.ts';
 import { DESCRIPTION_FILE } from './description.ts';
 import { filledIn, type ReferenceFile, readReference, type SandboxAccess } from './reference.ts';
+import { DocsVisits } from './sandbox/docs-visits.ts';
 
 /** Headers for responses that no browser should render. HSTS is left to the TLS terminator. */
 export const apiHeaders: RequestHandler = helmet({
@@ -29,22 +33,30 @@ const pageHeaders = helmet({
       frameAncestors: ["'none'"],
     },
   },
+  referrerPolicy: { policy: 'no-referrer' },
   strictTransportSecurity: false,
 });
 
 export interface Docs {
-  /** Shows the sandbox's keys in the samples of the reference. In production it does nothing. */
+  /**
+   * Shows the sandbox's keys in the samples of the reference to browsers that opened a link signed with them. In
+   * production it does nothing.
+   */
   fillIn(access: SandboxAccess): void;
 }
 
 /**
  * Serves the API description at /openapi.yaml, the reference at /docs, and at / where they are. All are public: they
- * contain nothing secret, but for the sandbox's keys, which only this machine gets.
+ * contain nothing secret, but for the sandbox's keys, which only browsers see that opened a link of the sandbox's owner.
  */
-export function mountDocs(app: Express, environment: Environment): Docs {
+export function mountDocs(
+  app: Express,
+  environment: Environment,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): Docs {
   const description = readFileSync(DESCRIPTION_FILE, 'utf8');
   const files = readReference();
-  let access: SandboxAccess | undefined;
+  let shown: { readonly access: SandboxAccess; readonly visits: DocsVisits } | undefined;
   app.get('/', mark('/'), (request, response) => {
     response.setHeader('Vary', 'Accept');
     response.setHeader('Cache-Control', 'no-cache');
@@ -61,13 +73,34 @@ export function mountDocs(app: Express, environment: Environment): Docs {
   app.get('/docs/{*path}', mark('/docs'), pageHeaders, (request, response, next) => {
     const file = files.get(request.path.slice('/docs/'.length));
     if (file === undefined) return next();
-    sendFile(response, file, file.isPage ? filledIn(file.text, request, environment, access) : file.text);
+    if (!file.isPage) return sendFile(response, file, file.text);
+    const link: unknown = request.query[DOCS_PASS_PARAMETER];
+    if (link !== undefined && shown) return enter(request, response, shown.visits, String(link));
+    const access = shown?.visits.has(request) ? shown.access : undefined;
+    const hasKeys = shown !== undefined;
+    sendFile(response, file, filledIn(file.text, request.headers, environment, { access, hasKeys }));
   });
   return {
     fillIn: (given) => {
-      if (environment === 'sandbox') access = given;
+      if (environment === 'sandbox') shown = { access: given, visits: new DocsVisits(given, clock, random) };
     },
   };
+}
+
+/** Said in place of the page, so that a link which somebody else has used is noticed. */
+const LINK_REFUSED =
+  'This link has been used, is older than 15 minutes, is from before the last start, or came through a proxy.\n' +
+  'Print a new one: npx --no hookrail sim docs\n' +
+  'The reference without keys is at /docs/\n';
+
+/** Lets a browser in that opens a link: the page is then read without the pass in its address. */
+function enter(request: Request, response: Response, visits: DocsVisits, link: string): void {
+  response.setHeader('Cache-Control', 'no-store');
+  // A program that only looks whether the link is there does not use it.
+  const cookie = request.method === 'GET' ? visits.enter(link, request) : null;
+  if (cookie) response.setHeader('Set-Cookie', cookie);
+  if (cookie || visits.has(request)) response.redirect(303, request.path);
+  else response.status(403).type('text/plain').send(LINK_REFUSED);
 }
 
 /** The response to GET / for programs. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from './auth.ts';
+import { hostOf } from './sandbox/direct-request.ts';
 
 /** Rendered by scripts/generate-reference.ts. */
 const FOLDER = fileURLToPath(new URL('../../schemas/reference', import.meta.url));
@@ -44,34 +45,31 @@ export function readReference(): ReadonlyMap<string, ReferenceFile> {
   return files;
 }
 
-/** Loopback addresses, also as IPv6 writes IPv4. */
-const LOOPBACK = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
-const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
-/** A host that can stand in a page as it is. */
-const HOST = /^(?:[\w.-]{1,253}|\[[\da-fA-F:.]{2,45}\])(?::\d{1,5})?$/;
+/** What a page says in place of the keys, where it has some. */
+const HOW_TO_GET_KEYS =
+  '<p class="keys">The samples have placeholders for your sandbox’s keys. To see the keys, open the link that ' +
+  '<code>npx --no hookrail sim docs</code> prints.</p>';
 
 /**
- * Fills in the placeholders of a page: the address at which it was asked for, and the sandbox's keys. Only this machine
- * gets the keys, and only under a name of its own, so that no site which a browser here visits can read them
- * (DNS rebinding).
+ * Fills in the placeholders of a page: the address at which it was asked for, and the sandbox's keys, if the reader may
+ * see them (`access`). `hasKeys` tells that there are some, which another reader sees.
  */
 export function filledIn(
   text: string,
-  request: Pick<IncomingMessage, 'headers' | 'socket'>,
+  { host }: Pick<IncomingMessage['headers'], 'host'>,
   environment: Environment,
-  access: SandboxAccess | undefined,
+  { access, hasKeys }: { readonly access: SandboxAccess | undefined; readonly hasKeys: boolean },
 ): string {
-  const { host = '' } = request.headers;
-  const isHere = LOCAL_HOST.test(host) && LOOPBACK.test(request.socket.remoteAddress ?? '');
-  const known = environment === 'sandbox' && isHere ? access : undefined;
   const mode = environment === 'sandbox' ? 'sandbox' : 'live';
   // The sandbox speaks plain HTTP; production stands behind a TLS terminator.
   const scheme = environment === 'sandbox' ? 'http' : 'https';
+  const isHidden = hasKeys && access === undefined && /\{\{(?:merchant|producer)-key\}\}/.test(text);
   const values: Readonly<Record<string, string>> = {
-    'base-url': HOST.test(host) ? `${scheme}://${host}` : 'https://api.example.com',
-    'merchant-key': known?.merchantKey ?? `sk_${mode}_…`,
-    'producer-key': known?.producerKey ?? `pk_${mode}_…`,
-    'merchant-id': known?.merchantId ?? '0a4f6a52-41f4-4c25-9a3e-9d4b8c4d6a10',
+    'base-url': hostOf(host) === null ? 'https://api.example.com' : `${scheme}://${host}`,
+    'merchant-key': access?.merchantKey ?? `sk_${mode}_…`,
+    'producer-key': access?.producerKey ?? `pk_${mode}_…`,
+    'merchant-id': access?.merchantId ?? '0a4f6a52-41f4-4c25-9a3e-9d4b8c4d6a10',
+    'how-to-get-keys': isHidden ? HOW_TO_GET_KEYS : '',
   };
   return text.replaceAll(/\{\{([a-z-]+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }

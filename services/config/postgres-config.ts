@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { certificate, readPem } from './pem-file.ts';
 import { as, ConfigError, type Values, variable } from './variables.ts';
 
@@ -20,6 +21,16 @@ export const POSTGRES_VARIABLES = {
     as.text,
     '',
     'PEM file of the authorities that sign PostgreSQL’s certificate. Empty: the public ones.',
+  ),
+  HOOKRAIL_POSTGRES_PASSWORD: variable(
+    as.text,
+    '',
+    'Password of the user in `HOOKRAIL_POSTGRES_URL`, which then has none. Any characters; they are not percent-encoded.',
+  ),
+  HOOKRAIL_POSTGRES_PASSWORD_FILE: variable(
+    as.text,
+    '',
+    'File with that password, such as a mounted secret. A line feed at its end does not count.',
   ),
   HOOKRAIL_POSTGRES_CONNECTIONS: variable(
     as.integer(0, 1000),
@@ -59,13 +70,51 @@ export function postgresConfig(
     );
   return {
     /** Has a password: never log it. Empty in a process that does not open the store. */
-    url: values.HOOKRAIL_POSTGRES_URL,
+    url: withPassword(values),
     caFile: values.HOOKRAIL_POSTGRES_CA_FILE,
     connectionsMax: values.HOOKRAIL_POSTGRES_CONNECTIONS || (hasApi ? CONNECTIONS_API : CONNECTIONS_RECORDER),
     leafMs: values.HOOKRAIL_POSTGRES_LEAF_HOURS * HOUR_MS,
     logCommit: values.HOOKRAIL_POSTGRES_LOG_COMMIT,
     replication: values.HOOKRAIL_POSTGRES_REPLICATION,
   } as const;
+}
+
+/** The user of a URL, and the password if there is one. */
+const USER = /^(postgres(?:ql)?:\/\/[^:@/?]+)(:[^@/]*)?@/;
+
+/** Whether a database's URL has a password. */
+export function hasPassword(url: string): boolean {
+  return Boolean(USER.exec(url)?.[2]?.slice(1)) || /[?&]password=/.test(url);
+}
+
+/** Returns the URL with the password that a variable or a file has. Throws ConfigError. */
+function withPassword(values: Values<typeof POSTGRES_VARIABLES>): string {
+  const { HOOKRAIL_POSTGRES_URL: url, HOOKRAIL_POSTGRES_PASSWORD_FILE: file } = values;
+  const given = values.HOOKRAIL_POSTGRES_PASSWORD;
+  if (url === '' || (given === '' && file === '')) return url;
+  if (given !== '' && file !== '')
+    throw new ConfigError('set HOOKRAIL_POSTGRES_PASSWORD or HOOKRAIL_POSTGRES_PASSWORD_FILE, not both');
+  const name = file === '' ? 'HOOKRAIL_POSTGRES_PASSWORD' : 'HOOKRAIL_POSTGRES_PASSWORD_FILE';
+  if (hasPassword(url))
+    throw new ConfigError(`HOOKRAIL_POSTGRES_URL has a password, and ${name} another: leave out one of them`);
+  const password = file === '' ? given : readPassword(name, file);
+  if (!USER.test(url))
+    throw new ConfigError(
+      `${name} is for the user in HOOKRAIL_POSTGRES_URL, which names none: postgres://user@host/database`,
+    );
+  // As a function: a replacement text would give a meaning to `$`.
+  return url.replace(USER, (_, user: string) => `${user}:${encodeURIComponent(password)}@`);
+}
+
+function readPassword(name: string, file: string): string {
+  let password: string;
+  try {
+    password = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new ConfigError(`${name}="${file}" cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  if (password === '') throw new ConfigError(`${name}="${file}" is empty`);
+  return password;
 }
 
 /** Reads the PEM file of PostgreSQL's authorities; undefined = the public ones. Throws ConfigError. */

@@ -1,3 +1,4 @@
+import { areGuessableBytes, isGuessable } from './access/secret-variety.ts';
 import { withoutTrailing } from './text/trimmed.ts';
 
 /** Standard Webhooks asks for 24 to 64 bytes; more than the hash's 32 adds nothing. */
@@ -8,6 +9,10 @@ const MARK = 'whsec_';
 const CHARACTERS_MIN = 16;
 const CHARACTERS_MAX = 128;
 const CHOSEN = /^[!-~]*$/;
+
+const GUESSABLE =
+  'must not be easy to guess: it repeats itself, is a sequence, or has few different characters; draw it at random, ' +
+  'as with: openssl rand -hex 24';
 
 /** Returns a new signing secret from random bytes (24 to 64, usually 32): `whsec_` and their base64. */
 export function newSecret(random: Uint8Array): string {
@@ -28,19 +33,26 @@ export function chosenSecretFault(secret: string): string | null {
   if (!CHOSEN.test(secret) || secret.length < CHARACTERS_MIN || secret.length > CHARACTERS_MAX) {
     return `must be ${CHARACTERS_MIN} to ${CHARACTERS_MAX} visible ASCII characters, without spaces`;
   }
-  if (!secret.startsWith(MARK)) return null;
+  if (!secret.startsWith(MARK)) return isGuessable(secret) ? GUESSABLE : null;
   const encoded = secret.slice(MARK.length);
   const bytes = Buffer.from(encoded, 'base64');
   const isBase64 = withoutTrailing(bytes.toString('base64'), '=') === withoutTrailing(encoded, '=');
-  if (isBase64 && bytes.length >= BYTES_MIN && bytes.length <= BYTES_MAX) return null;
-  return `must be, after ${MARK}, the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
+  if (!isBase64 || bytes.length < BYTES_MIN || bytes.length > BYTES_MAX)
+    return `must be, after ${MARK}, the base64 of ${BYTES_MIN} to ${BYTES_MAX} bytes`;
+  return areGuessableBytes(bytes) || isGuessable(encoded) ? GUESSABLE : null;
 }
 
+/** So many characters are never shown: what is left of a short secret must be as hard to guess as the shortest. */
+const HIDDEN_MIN = CHARACTERS_MIN;
+const SHOWN_MAX = 4;
+
 /**
- * Returns the part of a secret that may be shown: its last four characters, so that a merchant can see which one is in
- * use.
+ * Returns the part of a secret that may be shown, so that a merchant can see which one is in use: its last four
+ * characters, or fewer of a short one.
  */
 export function secretHint(secret: string): string {
-  // Padding is the same in every secret, so it does not count among the four.
-  return `…${withoutTrailing(secret, '=').slice(-4)}`;
+  // Padding is the same in every secret, so it does not count.
+  const unpadded = withoutTrailing(secret, '=');
+  const shown = Math.max(0, Math.min(SHOWN_MAX, unpadded.length - HIDDEN_MIN));
+  return `…${unpadded.slice(unpadded.length - shown)}`;
 }

@@ -113,6 +113,8 @@ export function fingerprint(key: Uint8Array): string {
  */
 function replaceRing(path: string, ring: RingKeys): void {
   const file = realpathSync(path);
+  if (!statSync(file).isFile())
+    throw new KeyRingError(`key ring ${file} is not a regular file: it cannot be changed`);
   const fresh = `${file}.new`;
   let handle: number;
   try {

@@ -5,21 +5,21 @@ interface NpmVariables {
 }
 
 /** A command that has its form already, such as the name in a help, keeps it. */
-const COMMAND = /(?<!npx )\bhookrail (start|serve|sim|operator)\b( --(?=\w))?/g;
+const COMMAND = /(?<!npx --no )\bhookrail (start|serve|sim|operator)\b( --(?=\w))?/g;
 
 /**
  * Returns a text with its commands in the form in which the user types them. Texts say `hookrail sim …`; what started
- * this process says whether that is `npx hookrail sim …`, or `npm run sim -- …`.
+ * this process says whether that is `npx --no hookrail sim …`, or `npm run sim -- …`.
  */
 export function asTyped(text: string, environment: NpmVariables): string {
   const script = environment.npm_lifecycle_event;
   const isOwn = environment.npm_package_name === 'hookrail';
   if (isOwn && (script === 'sim' || script === 'operator')) return text.replace(COMMAND, asNpmScript);
-  if (script === 'npx') return text.replace(COMMAND, 'npx $&');
+  if (script === 'npx') return text.replace(COMMAND, 'npx --no $&');
   if (!isOwn || (script !== 'start' && script !== 'serve')) return text;
   // `npm start` itself is typed again; its npm would print a banner before the data of the others.
   return text.replace(COMMAND, (typed, command: string, option?: string) =>
-    command === script ? asNpmScript(typed, command, option) : `npx ${typed}`,
+    command === script ? asNpmScript(typed, command, option) : `npx --no ${typed}`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { CommandFailure } from '../exit.ts';
 import { EGRESS_ALLOW } from '../settings.ts';
 import type { ApiRefusal } from './api-client.ts';
@@ -83,7 +84,7 @@ export function urlAdvice(refusal: ApiRefusal, url: string, command: string): Co
     const { hostname } = new URL(url);
     const says = `webhooks go to https URLs only; ${url} is http`;
     const secure = `hookrail sim ${command} ${url.replace(/^http:/i, 'https:')}`;
-    if (!isOnThisMachine(hostname)) return new CommandFailure(refusal.exitCode, says, [secure]);
+    if (!isLoopbackHost(hostname)) return new CommandFailure(refusal.exitCode, says, [secure]);
     return new CommandFailure(refusal.exitCode, says, [
       `your server can have a certificate: ${certFor(hostname)}`,
       `and then: ${secure}`,
@@ -109,12 +110,8 @@ function allowing(hostname: string): string {
 
 /** Returns the way to an app that needs no certificate; only for apps on this machine. */
 function forwarding(url: URL, protocol: 'http:' | 'https:', why: string): string[] {
-  if (!isOnThisMachine(url.hostname)) return [];
+  if (!isLoopbackHost(url.hostname)) return [];
   return [`${why}: hookrail sim listen --forward-to ${url.href.replace(/^https?:/, protocol)}`];
-}
-
-function isOnThisMachine(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
 /** Returns a host without the brackets of an IPv6 address. */

@@ -3,13 +3,14 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
+import { mustHave, type Shape } from './answer-shape.ts';
+import { withVisibleTexts } from './foreign-texts.ts';
 import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
+import { readText } from './read-text.ts';
 import { ServiceClock } from './service-clock.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
-/** The size limit of a response: the longest is a page of 100 deliveries. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
@@ -55,6 +56,8 @@ export interface ClientOptions {
   readonly asksEnvironment?: boolean;
   /** The clock that several clients of one service share. */
   readonly clock?: ServiceClock;
+  /** Leaves texts of answers as they are, for output that programs read; by default they are escaped for a terminal. */
+  readonly keepsTexts?: boolean;
   /** Waits until the API's rate limit allows requests again; the request is then repeated once. */
   readonly whenLimited?: (waitMs: number) => Promise<void>;
 }
@@ -135,6 +138,11 @@ export class ApiClient {
     }
   }
 
+  /** Returns what the API sent as the commands take it. */
+  taken<Value>(value: Value): Value {
+    return this.#options.keepsTexts ? value : withVisibleTexts(value);
+  }
+
   async #exchange(request: Request, timeoutMs: number): Promise<Response> {
     const timeout = AbortSignal.timeout(timeoutMs);
     const name = `${request.method} ${new URL(request.url).pathname}`;
@@ -147,9 +155,9 @@ export class ApiClient {
       this.clock.note(response.headers.get('date'));
       const text = await readText(response);
       if (response.status >= 300) await this.#refuse(name, response, text, signal);
-      mustBeJson(text, request.url);
+      const answer = this.taken(parsedJson(text, request.url));
       const { status, headers } = response;
-      return new Response(text === '' ? null : text, { status, headers });
+      return new Response(answer === undefined ? null : JSON.stringify(answer), { status, headers });
     } catch (error) {
       throw this.#named(error, timeout, name);
     }
@@ -201,46 +209,50 @@ export class ApiClient {
 }
 
 /** Returns the body of a successful operation; only a deletion has none. */
-export async function bodyOf<Body>(answer: Promise<{ readonly data?: Body }>): Promise<NonNullable<Body>> {
+export async function bodyOf<Body>(
+  answer: Promise<{ readonly data?: Body }>,
+  shape: Shape = {},
+): Promise<NonNullable<Body>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
-    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?");
+    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?", [
+      'check which address is used with: hookrail sim whoami',
+    ]);
   }
+  mustHave(data, shape);
   return data;
 }
 
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) {
-      throw new CommandFailure(
-        EXIT.api,
-        `the response of ${response.url} is larger than ${ANSWER_BYTES_MAX} bytes`,
-      );
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** A problem document of another service may have anything in the place of its texts. */
+function isProblem(value: unknown): value is Problem {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { code, title, detail, request_id, errors } = value as Record<string, unknown>;
+  const isText = (one: unknown) => one === undefined || typeof one === 'string';
+  const areErrors =
+    errors === undefined ||
+    (Array.isArray(errors) && errors.every((one) => typeof one === 'object' && one !== null));
+  return [code, title, detail, request_id].every(isText) && areErrors;
 }
 
 function asProblem(text: string): Problem {
   try {
     const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === 'object' && parsed !== null) return parsed;
+    if (isProblem(parsed)) return withVisibleTexts(parsed);
   } catch {
     // Not from hookrail: a proxy's page, for example. The first line is enough.
   }
-  return { detail: text.split('\n', 1)[0]?.slice(0, 200) ?? '' };
+  return { detail: visible(text.split('\n', 1)[0]?.slice(0, 200) ?? '') };
 }
 
-function mustBeJson(text: string, url: string): void {
-  if (text === '') return;
+/** Returns the value of a response; undefined when it is empty. */
+function parsedJson(text: string, url: string): unknown {
+  if (text === '') return undefined;
   try {
-    JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`);
+    throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`, [
+      'check which address is used with: hookrail sim whoami',
+    ]);
   }
 }
 

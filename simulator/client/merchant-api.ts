@@ -1,4 +1,16 @@
 import type { components, operations } from '../generated/merchant-api.ts';
+import {
+  DELIVERY,
+  DELIVERY_DETAIL,
+  ENDPOINT as ENDPOINT_SHAPE,
+  EVENT,
+  mustHave,
+  notTheApi,
+  pageOf,
+  REPLAY,
+  type Shape,
+  withTexts,
+} from './answer-shape.ts';
 import { type ApiClient, bodyOf } from './api-client.ts';
 import { merchantStream, type StreamNews, type StreamOptions } from './merchant-stream.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -83,27 +95,33 @@ export class MerchantApi {
   }
 
   createEndpoint(endpoint: Schemas['CreateWebhookEndpoint']): Promise<Schemas['CreatedWebhookEndpoint']> {
-    return bodyOf(this.#client.rest.POST(ENDPOINTS, { body: endpoint }));
+    return bodyOf(this.#client.rest.POST(ENDPOINTS, { body: endpoint }), CREATED);
   }
 
   /** All endpoints, newest first. */
   endpoints(status?: EndpointQuery['status']): Promise<readonly EndpointAnswer[]> {
     const filter = given({ status });
     return all(Number.POSITIVE_INFINITY, (page) =>
-      bodyOf(this.#client.rest.GET(ENDPOINTS, { params: { query: { ...filter, ...page } } })),
+      bodyOf(
+        this.#client.rest.GET(ENDPOINTS, { params: { query: { ...filter, ...page } } }),
+        pageOf(ENDPOINT_SHAPE),
+      ),
     );
   }
 
   endpoint(id: string): Promise<EndpointAnswer> {
-    return bodyOf(this.#client.rest.GET(ENDPOINT, { params: { path: { id } } }));
+    return bodyOf(this.#client.rest.GET(ENDPOINT, { params: { path: { id } } }), ENDPOINT_SHAPE);
   }
 
   updateEndpoint(id: string, change: EndpointChange): Promise<EndpointAnswer> {
-    return bodyOf(this.#client.rest.PATCH(ENDPOINT, { params: { path: { id } }, body: change }));
+    return bodyOf(
+      this.#client.rest.PATCH(ENDPOINT, { params: { path: { id } }, body: change }),
+      ENDPOINT_SHAPE,
+    );
   }
 
   rotateSecret(id: string): Promise<{ readonly signing_secret: string }> {
-    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params: { path: { id } } }));
+    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params: { path: { id } } }), SECRET);
   }
 
   async deleteEndpoint(id: string): Promise<void> {
@@ -115,12 +133,13 @@ export class MerchantApi {
     const header = waitSeconds > 0 ? { Prefer: `wait=${waitSeconds}` } : {};
     const fetch = this.#client.within(waitSeconds * 1000 + TEST_ANSWER_MS);
     const request = { params: { path: { id }, header }, body: test, fetch };
-    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request));
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request), QUEUED);
   }
 
   /** The endpoint behind the URL of `PATCH /merchant`, which the list leaves out. */
   async legacyEndpoint(): Promise<EndpointAnswer | undefined> {
-    const { webhook_endpoint } = await bodyOf(this.#client.rest.GET('/merchant'));
+    const { webhook_endpoint } = await bodyOf(this.#client.rest.GET('/merchant'), {});
+    if (webhook_endpoint) mustHave(webhook_endpoint, ENDPOINT_SHAPE);
     return webhook_endpoint ?? undefined;
   }
 
@@ -130,7 +149,7 @@ export class MerchantApi {
   }
 
   deliveryPage(query: DeliveryQuery): Promise<Page<DeliveryAnswer>> {
-    return bodyOf(this.#client.rest.GET('/merchant/deliveries', { params: { query } }));
+    return bodyOf(this.#client.rest.GET('/merchant/deliveries', { params: { query } }), pageOf(DELIVERY));
   }
 
   /** Events with their routing, newest first. */
@@ -139,34 +158,39 @@ export class MerchantApi {
   }
 
   eventPage(query: EventQuery): Promise<Page<EventListed>> {
-    return bodyOf(this.#client.rest.GET('/merchant/events', { params: { query } }));
+    return bodyOf(this.#client.rest.GET('/merchant/events', { params: { query } }), pageOf(EVENT));
   }
 
   delivery(id: string, delivery_id: string): Promise<DeliveryDetailAnswer> {
     const path = { id, delivery_id };
-    return bodyOf(this.#client.rest.GET(`${ENDPOINT}/deliveries/{delivery_id}`, { params: { path } }));
+    return bodyOf(
+      this.#client.rest.GET(`${ENDPOINT}/deliveries/{delivery_id}`, { params: { path } }),
+      DELIVERY_DETAIL,
+    );
   }
 
   resend(id: string, delivery_id: string): Promise<Schemas['Resent']> {
     const params = { path: { id, delivery_id } };
-    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/deliveries/{delivery_id}/resend`, { params }));
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/deliveries/{delivery_id}/resend`, { params }), QUEUED);
   }
 
   async startReplay(id: string, body: ReplayRequest): Promise<ReplayAnswer> {
     const request = this.#client.rest.POST(`${ENDPOINT}/replay`, { params: { path: { id } }, body });
-    return (await bodyOf(request)) as ReplayAnswer;
+    return (await bodyOf(request, REPLAY)) as ReplayAnswer;
   }
 
   /** Returns the number of events that a replay would send now. */
   async countReplay(id: string, replay: ReplayRequest): Promise<number> {
     const body = { ...replay, dry_run: true };
     const request = this.#client.rest.POST(`${ENDPOINT}/replay`, { params: { path: { id } }, body });
-    return ((await bodyOf(request)) as Schemas['ReplayDryRun']).count;
+    const { count } = (await bodyOf(request, {})) as Schemas['ReplayDryRun'];
+    if (typeof count !== 'number') throw notTheApi('count', 'a number');
+    return count;
   }
 
   replay(id: string, replay_id: string): Promise<ReplayAnswer> {
     const path = { id, replay_id };
-    return bodyOf(this.#client.rest.GET(`${ENDPOINT}/replays/{replay_id}`, { params: { path } }));
+    return bodyOf(this.#client.rest.GET(`${ENDPOINT}/replays/{replay_id}`, { params: { path } }), REPLAY);
   }
 
   /** Follows what happens to the merchant's events, deliveries and endpoints from now on. */
@@ -175,9 +199,16 @@ export class MerchantApi {
   }
 
   event(event_id: string): Promise<EventAnswer> {
-    return bodyOf(this.#client.rest.GET('/merchant/events/{event_id}', { params: { path: { event_id } } }));
+    return bodyOf(
+      this.#client.rest.GET('/merchant/events/{event_id}', { params: { path: { event_id } } }),
+      EVENT,
+    );
   }
 }
+
+const QUEUED: Shape = withTexts<Schemas['TestQueued'] & Schemas['Resent']>()('delivery_uuid');
+const SECRET = withTexts<Pick<Schemas['CreatedWebhookEndpoint'], 'signing_secret'>>()('signing_secret');
+const CREATED: Shape = { texts: [...ENDPOINT_SHAPE.texts, ...SECRET.texts] };
 
 /** Returns every item of a list, page after page, at most `max`. */
 async function all<Item>(
@@ -190,7 +221,10 @@ async function all<Item>(
     const limit = Math.min(PAGE_ITEMS_MAX, max - items.length);
     const page: Page<Item> = await read({ limit, ...(cursor === null ? {} : { cursor }) });
     items.push(...page.data);
-    cursor = page.next_cursor;
+    const next = page.next_cursor;
+    if (next !== null && (typeof next !== 'string' || next === cursor))
+      throw notTheApi('next_cursor', 'null or the place of another page');
+    cursor = next;
   } while (cursor !== null && items.length < max);
   return items;
 }

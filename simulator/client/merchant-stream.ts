@@ -104,7 +104,7 @@ async function* connection(
       if (!isOpen) onOpen?.();
       isOpen = true;
       Object.assign(place, { lastEventId, wasOpen: true, failures: 0 });
-      if (event !== undefined) yield { kind: event, data: JSON.parse(data) } as StreamNews;
+      if (event !== undefined) yield { kind: event, data: client.taken(JSON.parse(data)) } as StreamNews;
     }
   } finally {
     clearTimeout(timer);

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
+import { readOwnFile } from '../own-file.ts';
 import type { Session } from '../session.ts';
+import { withVisibleTexts } from './foreign-texts.ts';
+import { readText } from './read-text.ts';
 
 /** A step waits for the attempts that became due. */
 const TIMEOUT_MS = 150_000;
@@ -37,6 +40,15 @@ export interface ClockState {
   readonly entries: readonly ClockEntry[];
 }
 
+function parsed(text: string): { readonly result?: unknown; readonly error?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
 /** The operator's interface of a sandbox on this machine: its token is in the data directory. */
 export class OperationsClient {
   readonly #url: string;
@@ -44,7 +56,7 @@ export class OperationsClient {
   readonly #signal: AbortSignal;
 
   constructor({ settings, signal }: Pick<Session, 'settings' | 'signal'>) {
-    this.#url = settings.operationsUrl().value;
+    this.#url = settings.operationsUrlForToken();
     this.#dataDir = settings.dataDir;
     this.#signal = signal;
   }
@@ -70,27 +82,27 @@ export class OperationsClient {
     const response = await fetch(url, init).catch((error: unknown) => {
       throw this.#signal.aborted ? error : this.#unreachable(error);
     });
-    const answer = (await response.json().catch(() => ({}))) as { result?: unknown; error?: string };
-    if (response.ok) return answer.result as Result;
-    throw this.#refused(response.status, answer.error);
+    const answer = parsed(await readText(response).catch(() => ''));
+    if (response.ok && typeof answer.result === 'object' && answer.result !== null)
+      return withVisibleTexts(answer.result) as Result;
+    throw this.#refused(
+      response.status,
+      typeof answer.error === 'string' ? visible(answer.error) : undefined,
+    );
   }
 
   #token(): string {
     const file = join(this.#dataDir, 'operator.token');
-    try {
-      return readFileSync(file, 'utf8').trim();
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-      throw new CommandFailure(
-        EXIT.authentication,
-        `${file} ${why}: it has the token of the sandbox's operator`,
-        [
-          'start the sandbox with: hookrail start',
-          'or name the data directory of the one that runs: --data-dir …',
-        ],
-      );
-    }
+    const token = readOwnFile(file)?.trim();
+    if (token !== undefined) return token;
+    throw new CommandFailure(
+      EXIT.authentication,
+      `${file} does not exist: it has the token of the sandbox's operator`,
+      [
+        'start the sandbox with: hookrail start',
+        'or name the data directory of the one that runs: --data-dir …',
+      ],
+    );
   }
 
   #refused(status: number, error: string | undefined): CommandFailure {

@@ -1,8 +1,8 @@
 import { newApiKey } from '../../services/domain/api-key.ts';
 import { usage } from '../exit.ts';
+import { readText } from './read-text.ts';
 
 const KEY_BYTES = 32;
-const ANSWER_CHARACTERS_MAX = 16_384;
 
 /** The API's code for a key of the other environment: the simulator uses sandbox keys only. */
 export const OTHER_ENVIRONMENT = 'api_key_environment_mismatch';
@@ -28,6 +28,6 @@ export async function refuseProduction(baseUrl: string, signal: AbortSignal): Pr
     signal,
   });
   if (response.status !== 401) return void (await response.body?.cancel());
-  const text = (await response.text()).slice(0, ANSWER_CHARACTERS_MAX);
+  const text = await readText(response);
   if (text.includes(`"${OTHER_ENVIRONMENT}"`)) throw productionRefused(baseUrl);
 }

@@ -5,6 +5,7 @@ import type { ServiceClock } from '../client/service-clock.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure } from '../exit.ts';
 import type { Session } from '../session.ts';
+import type { Sourced } from '../settings.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const ANSWER_MS_MAX = 5000;
@@ -75,7 +76,13 @@ export async function checkProducerKey(session: Session): Promise<Finding> {
 
 /** Checks the operations port: readiness, whether it belongs to this data directory, the engine, the clock. */
 export async function checkOperations(session: Session): Promise<readonly Finding[]> {
-  const { value: url, source } = session.settings.operationsUrl();
+  let address: Sourced;
+  try {
+    address = session.settings.operationsUrl();
+  } catch (error) {
+    return [failed('operations', error)];
+  }
+  const { value: url, source } = address;
   const ready = await readiness(url, session.signal).catch((error: unknown) => error);
   if (!isReadiness(ready)) {
     const reason = ready instanceof Error ? reasonOf(ready) : 'it is not the operations port';

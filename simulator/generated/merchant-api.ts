@@ -638,7 +638,8 @@ export interface components {
             webhook_url?: string | null;
             /**
              * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. After `whsec_` it must be
-             *     the base64 of 24 to 64 bytes.
+             *     the base64 of 24 to 64 bytes. Draw it at random: one that repeats itself, is a sequence or has few different
+             *     characters is refused.
              */
             webhook_secret?: string | null;
         };

@@ -1,5 +1,6 @@
 import { decodeEventJson, eventToJson } from '../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
+import { EVENT, pageOf } from '../client/answer-shape.ts';
 import { type ApiClient, bodyOf } from '../client/api-client.ts';
 import { type EventAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { type EventListed, itemsOf } from '../runs/log-of-run.ts';
@@ -42,6 +43,7 @@ export function listEvents(
             },
           },
         }),
+        pageOf(EVENT),
       ),
     isEnough,
   );

@@ -1,3 +1,4 @@
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { REPLACED_WAIT_MS, serverSentEvents } from '../client/server-sent-events.ts';
 import type { components } from '../generated/merchant-api.ts';
 
@@ -95,7 +96,7 @@ async function readOnce(options: StreamOptions, { lastId, opened, onId }: Connec
       // The opening says where the stream begins: nothing that follows can be missed.
       if (!isOpen) await opened();
       isOpen = true;
-      if (event === 'end') return String(JSON.parse(data).reason);
+      if (event === 'end') return visible(String(JSON.parse(data).reason));
       if (KNOWN.has(event)) options.onNews({ event, data: JSON.parse(data) } as StreamNews);
     }
     return 'the connection was closed';

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { usage } from '../exit.ts';
 
 /** Where webhooks are forwarded to. */
@@ -42,7 +43,7 @@ export function parseForwardTarget(text: string, path?: string): ForwardTarget {
 
 function targetOf(url: URL): ForwardTarget {
   const { hostname, host, port } = url;
-  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  const isLocal = isLoopbackHost(hostname);
   const shown = port === '' ? `${host}:${url.protocol === 'https:' ? 443 : 80}` : host;
   return { url, host: shown, isLocal };
 }

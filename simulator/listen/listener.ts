@@ -106,7 +106,8 @@ export class Listener {
     return followStream({
       access: () => {
         const { settings } = this.#session;
-        return { baseUrl: settings.baseUrl().value, apiKey: settings.key('apiKey') };
+        const { baseUrl, key: apiKey } = settings.connection('apiKey');
+        return { baseUrl, apiKey };
       },
       pause: (ms) => this.#session.pause(ms),
       signal,

@@ -1,3 +1,4 @@
+import { DELIVERY, EVENT, pageOf } from '../client/answer-shape.ts';
 import { type ApiClient, bodyOf } from '../client/api-client.ts';
 import { type DeliveryAnswer, type DeliveryDetailAnswer, MerchantApi } from '../client/merchant-api.ts';
 import type { components } from '../generated/merchant-api.ts';
@@ -68,6 +69,7 @@ export class LogOfRun {
           this.#client.rest.GET('/merchant/events', {
             params: { query: { limit: PAGE_ITEMS, since, ...queryOf(entity, cursor) } },
           }),
+          pageOf(EVENT),
         );
       // Newest first: a run that has just ended is on the first page.
       for await (const event of itemsOf<EventListed>(read, () => missing === 0)) {
@@ -92,6 +94,7 @@ export class LogOfRun {
           this.#client.rest.GET('/merchant/deliveries', {
             params: { query: { limit: PAGE_ITEMS, since, ...queryOf(entity, cursor) } },
           }),
+          pageOf(DELIVERY),
         );
       for await (const delivery of itemsOf<DeliveryAnswer>(read, () => false)) {
         if (ids.has(delivery.event_uuid)) found.push(await this.#withAttempts(delivery));

@@ -5,6 +5,7 @@ import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';
 import { sign } from '../../services/domain/signature.ts';
+import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
@@ -26,7 +27,6 @@ export interface DirectRequest {
 const TIMEOUT_MS = 10_000;
 /** More than any receiver should tolerate. */
 const STALE_MS = 600_000;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Returns the URL of a receiver. Throws a usage failure unless it is https, or http on this machine: the secret is in
@@ -38,7 +38,7 @@ export function directUrl(to: string): string {
   if (!URL.canParse(text)) throw usage(`--to "${to}" is not a URL, such as http://localhost:3000/hook`);
   const { protocol, hostname } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') throw usage(`--to "${to}" is not an http or https URL`);
-  if (protocol === 'http:' && !LOOPBACK.test(hostname)) {
+  if (protocol === 'http:' && !isLoopbackHost(hostname)) {
     throw usage(
       `--to "${to}" is not an https URL; http is for this machine only, because the secret is sent along`,
     );

@@ -9,7 +9,7 @@ import { errorLine } from '../../services/messages/error-message.ts';
 import { hushNegativeTimeouts } from '../../services/messages/timer-warnings.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
-import type { Environment, Settings } from '../settings.ts';
+import type { Environment, Settings, Sourced } from '../settings.ts';
 import type { EventSink, Sent } from './sinks.ts';
 
 const CLIENT_ID = 'hookrail-sim';
@@ -60,18 +60,20 @@ export function kafkaSink(settings: Settings, environment: Environment): EventSi
 }
 
 function targetOf(settings: Settings, environment: Environment): KafkaTarget {
-  const brokers = settings
-    .needed('kafkaBrokers')
-    .value.split(',')
-    .map((broker) => broker.trim());
+  const given = settings.kafkaAddress('kafkaBrokers');
+  const brokers = given.value.split(',').map((broker) => broker.trim());
   const wrong = brokers.find((broker) => !/^[A-Za-z0-9._-]+:\d{1,5}$/.test(broker));
   if (wrong !== undefined) throw usage(`Kafka broker "${wrong}" is not host:port, such as 127.0.0.1:9092`);
-  const registry = settings.needed('schemaRegistryUrl');
+  const registry = settings.kafkaAddress('schemaRegistryUrl');
   if (!/^https?:\/\//.test(registry.value) || !URL.canParse(registry.value)) {
     throw usage(`schema registry "${registry.value}" (from ${registry.source}) is not an http or https URL`);
   }
   const username = environment.HOOKRAIL_SCHEMA_REGISTRY_USERNAME;
   const password = environment.HOOKRAIL_SCHEMA_REGISTRY_PASSWORD ?? '';
+  refuseMixed(settings, environment, [
+    [given, KAFKA_CREDENTIALS, '--kafka-brokers'],
+    [registry, REGISTRY_CREDENTIALS, '--schema-registry-url'],
+  ]);
   return {
     brokers,
     registryUrl: withoutTrailing(registry.value, '/'),
@@ -79,6 +81,25 @@ function targetOf(settings: Settings, environment: Environment): KafkaTarget {
     access: accessOf(environment),
     registryAuth: username ? { username, password } : undefined,
   };
+}
+
+const KAFKA_CREDENTIALS = ['HOOKRAIL_KAFKA_SASL_PASSWORD', 'HOOKRAIL_KAFKA_TLS_KEY_FILE'];
+const REGISTRY_CREDENTIALS = ['HOOKRAIL_SCHEMA_REGISTRY_PASSWORD'];
+
+/** Throws a usage failure when credentials of the environment would go to an address that only a file names. */
+function refuseMixed(
+  settings: Settings,
+  environment: Environment,
+  addresses: readonly (readonly [address: Sourced, credentials: readonly string[], option: string])[],
+): void {
+  for (const [address, credentials, option] of addresses) {
+    const credential = credentials.find((name) => environment[name]);
+    if (credential === undefined || !settings.isOfFile(address)) continue;
+    throw usage(
+      `${credential} is not used with ${address.value}, an address that only a file names: ${address.source}`,
+      `if you mean that address, say so: ${option} ${address.value}`,
+    );
+  }
 }
 
 /** Reads TLS and SASL from the service's own variables. */

@@ -36,7 +36,9 @@ export function apiSink(producer: ApiClient): EventSink {
     },
     send: async (events) => {
       const body = events.map(eventToJson);
-      const answer = await bodyOf(producer.rest.POST('/producer/events', { body }));
+      const answer = await bodyOf(producer.rest.POST('/producer/events', { body }), {
+        lists: { results: {} },
+      });
       return events.map((_, i) => {
         const { status = 'accepted', code } = answer.results[i] ?? {};
         return { status: status as Sent['status'], ...(code === undefined ? {} : { detail: code }) };

@@ -1,3 +1,4 @@
+import { forTerminal } from './colours.ts';
 import type { Sink } from './sink.ts';
 import { widthOf } from './width.ts';
 
@@ -65,7 +66,7 @@ export class Footer {
     if (this.#isHidden) return;
     // A line that fills the width would wrap on some terminals.
     const lines = this.#lines(widthOf(this.#terminal) - 1);
-    this.#terminal.write(lines.join('\n'));
+    this.#terminal.write(forTerminal(lines.join('\n'), true));
     this.#shown = lines.length;
   }
 

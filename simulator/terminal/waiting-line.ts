@@ -1,3 +1,4 @@
+import { visible } from '../../services/domain/text/visible-text.ts';
 import type { Sink } from './sink.ts';
 import { widthOf } from './width.ts';
 
@@ -48,7 +49,7 @@ export class WaitingLine {
     const frame = FRAMES[this.#frame % FRAMES.length] ?? '';
     this.#frame += 1;
     // A line that wraps could not be erased.
-    this.#sink.write(`${frame} ${text}`.slice(0, widthOf(this.#sink) - 1));
+    this.#sink.write(visible(`${frame} ${text}`).slice(0, widthOf(this.#sink) - 1));
     this.#isShown = true;
   }
 }

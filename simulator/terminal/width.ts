@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { forTerminal } from './colours.ts';
 import type { Sink } from './sink.ts';
 
 /** The width of a terminal that does not tell its own. */
@@ -21,7 +21,7 @@ export function widthOf(
 
 /** Returns the number of characters that a terminal shows of a text. */
 export function shownLength(text: string): number {
-  return stripVTControlCharacters(text).length;
+  return forTerminal(text, false).length;
 }
 
 /**
@@ -95,7 +95,7 @@ function foldCommand(line: string, width: number): string {
 }
 
 /** A command of ours in a text. */
-const COMMAND = /\b(?:npm (?:run|start)|(?:npx )?hookrail (?:start|serve|sim|operator))\b/;
+const COMMAND = /\b(?:npm (?:run|start)|(?:npx --no )?hookrail (?:start|serve|sim|operator))\b/;
 
 /** Returns where a command begins in a line, with the variables that are set for it, or -1. */
 function commandAt(line: string): number {

@@ -10,6 +10,7 @@ import { OPENAPI_FILE } from '../../services/api/description.ts';
 import { fieldsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { MACHINES } from '../../simulator/machines/tables.ts';
+import { openDocs } from '../support/api/docs-visit.ts';
 import { openapi, operations } from '../support/api/openapi-check.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
@@ -110,7 +111,7 @@ describe('the reference at /docs', () => {
     }
   });
 
-  test('is filled in for the sandbox on this machine, and for nobody else', async () => {
+  test('is filled in for who opened the link of the sandbox, and for nobody else', async () => {
     const access = {
       merchantKey: 'sk_sandbox_mine',
       producerKey: 'pk_sandbox_mine',
@@ -118,7 +119,8 @@ describe('the reference at /docs', () => {
     };
     api.api.docs.fillIn(access);
     const path = '/docs/operations/producers';
-    const mine = await fetch(api.api.url + path);
+    const cookie = await openDocs(api.api.url, access);
+    const mine = await fetch(api.api.url + path, { headers: { cookie } });
     expect(mine.headers.get('cache-control')).toBe('no-store');
     const text = await mine.text();
     expect(text).toContain(` -X POST ${api.api.url}/producer/events`);

@@ -41,7 +41,10 @@ describe.each(['2.2.8', '2.3.8'])('the header API-Version: %s', (version) => {
       headers,
     });
     expect(changed.body.api_version).toBe('2.3.8');
-    const json = { webhook_url: 'https://hooks.merchant.com/versions', webhook_secret: 'x'.repeat(16) };
+    const json = {
+      webhook_url: 'https://hooks.merchant.com/versions',
+      webhook_secret: 'chosen-by-the-merchant',
+    };
     const single = await api.call('PATCH', '/merchant', { json, headers });
     expect(single.body.webhook_endpoint.api_version).toBe('2.2.8');
   });

@@ -1,8 +1,12 @@
 /** A wrong configuration of the store on PostgreSQL is one clear line that names the variable, and never a password. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../services/config/config.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { openStore } from '../../services/store/open.ts';
+import { parsePostgresUrl } from '../../services/store/postgres/client/postgres-address.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
 
 const POSTGRES = {
@@ -44,6 +48,40 @@ describe('the configuration of the store on PostgreSQL', () => {
       'HOOKRAIL_POSTGRES_URL is required',
     );
     expect(configOf({ ...lacking, HOOKRAIL_ROLES: 'router,sender' }).postgres?.url).toBe('');
+  });
+
+  it('takes the password from a variable or a file, whatever characters it has', () => {
+    const url = { HOOKRAIL_POSTGRES_URL: 'postgres://hookrail@db-1,db-2/hookrail?sslmode=disable' };
+    const password = 'p@ss:/?#%41$& word';
+    const folder = mkdtempSync(join(tmpdir(), 'hookrail-password-'));
+    const file = join(folder, 'password');
+    writeFileSync(file, `${password}\n`);
+    for (const more of [
+      { HOOKRAIL_POSTGRES_PASSWORD: password },
+      { HOOKRAIL_POSTGRES_PASSWORD_FILE: file },
+    ]) {
+      const address = parsePostgresUrl(configOf({ ...url, ...more }).postgres?.url ?? '', undefined);
+      expect(address).toMatchObject({ user: 'hookrail', password, database: 'hookrail' });
+      expect(address.hosts.map(({ host }) => host)).toEqual(['db-1', 'db-2']);
+    }
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    [
+      { HOOKRAIL_POSTGRES_PASSWORD: 'other' },
+      'HOOKRAIL_POSTGRES_URL has a password, and HOOKRAIL_POSTGRES_PASSWORD another',
+    ],
+    [{ HOOKRAIL_POSTGRES_PASSWORD: 'a', HOOKRAIL_POSTGRES_PASSWORD_FILE: '/a' }, 'not both'],
+    [
+      { HOOKRAIL_POSTGRES_URL: 'postgres://u@h/d', HOOKRAIL_POSTGRES_PASSWORD_FILE: '/none' },
+      'cannot be read (ENOENT)',
+    ],
+    [{ HOOKRAIL_POSTGRES_URL: 'postgres://u@h/d', HOOKRAIL_POSTGRES_PASSWORD_FILE: '/dev/null' }, 'is empty'],
+    [{ HOOKRAIL_POSTGRES_URL: 'postgres://h/d', HOOKRAIL_POSTGRES_PASSWORD: 'other' }, 'which names none'],
+  ])('refuses %j', (more: Record<string, string>, message) => {
+    expect(() => configOf(more)).toThrow(message);
+    expect(() => configOf(more)).not.toThrow(/tell-no-one/);
   });
 
   it.each([

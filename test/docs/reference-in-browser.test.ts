@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { docsLinkPath } from '../support/api/docs-visit.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { findBrowser, openBrowser } from '../support/browser.ts';
 
@@ -125,6 +126,27 @@ describe.skipIf(path === undefined)('the reference in a browser', { timeout: PAG
     expect(await page.locator('.code:visible', { hasText: 'import json' }).count()).toBe(1);
     expect(faults).toEqual([]);
     await close();
+  });
+
+  test('shows the keys to the browser that opened the link, by a link on another page too', async () => {
+    const access = { merchantKey: 'sk_sandbox_mine', producerKey: 'pk_sandbox_mine', merchantId: 'm' };
+    api.api.docs.fillIn(access);
+    const mine = await open({ viewport: { width: 390, height: 800 }, colorScheme: 'dark' });
+    await mine.page.goto(`${api.api.url}/docs/operations/producers`);
+    expect(await mine.page.getByText('The samples have placeholders').isVisible()).toBe(true);
+    expect(await faultsOf(mine.page)).toEqual([]);
+    await mine.page.goto(api.api.url + docsLinkPath(access));
+    expect(mine.page.url()).toBe(`${api.api.url}/docs/`);
+    await mine.page.goto(`${api.api.url}/docs/operations/producers`);
+    expect(await mine.page.content()).toContain('pk_sandbox_mine');
+    expect(await mine.page.getByText('The samples have placeholders').count()).toBe(0);
+    expect(await mine.page.evaluate('document.cookie')).toBe('');
+    const other = await open({ viewport: { width: 1280, height: 800 } });
+    await other.page.goto(`${api.api.url}/docs/operations/producers`);
+    expect(await other.page.content()).not.toContain('pk_sandbox_mine');
+    expect([mine.faults, other.faults]).toEqual([[], []]);
+    await mine.close();
+    await other.close();
   });
 
   test('can be read, unfolded and gone through without a script', async () => {

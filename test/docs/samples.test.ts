@@ -7,16 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDocs } from '../support/api/docs-visit.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const RUN_MAX_MS = 120_000;
 
 let api: TestApi;
 let folder: string;
+/** Of a browser that shows the keys. */
+let cookie: string;
 beforeAll(async () => {
   api = await startTestApi();
   const { own: merchantKey, producer: producerKey } = api.keys;
   api.api.docs.fillIn({ merchantKey, producerKey, merchantId: api.merchantId });
+  cookie = await openDocs(api.api.url, { merchantKey, producerKey });
   folder = await mkdtemp(join(tmpdir(), 'hookrail-samples-'));
 });
 afterAll(async () => {
@@ -44,7 +48,7 @@ function copied(html: string): string {
 }
 
 async function sampleOf(page: string, operation: string, label: string): Promise<string> {
-  const html = await (await fetch(`${api.api.url}/docs/operations/${page}`)).text();
+  const html = await (await fetch(`${api.api.url}/docs/operations/${page}`, { headers: { cookie } })).text();
   const start = html.indexOf(`aria-label="${operation}, ${label}"><code>`);
   expect([operation, label, start > 0]).toEqual([operation, label, true]);
   return copied(html.slice(html.indexOf('<code>', start) + '<code>'.length, html.indexOf('</code>', start)));

@@ -58,7 +58,7 @@ test('a key decoded once gives the same signatures', () => {
 test('a secret has enough random bytes, and its hint gives four characters away', () => {
   expect(newSecret(new Uint8Array(32))).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(() => newSecret(new Uint8Array(16))).toThrow(/24 to 64/);
-  expect(secretHint('whsec_AAAABBBB3fK9=')).toBe('…3fK9');
+  expect(secretHint('whsec_AAAABBBBCCCC3fK9=')).toBe('…3fK9');
   expect(secretHint('merchant-chosen-3fK9')).toBe('…3fK9');
 });
 
@@ -96,11 +96,12 @@ test('the user agent names the major version of the package', () => {
   expect(USER_AGENT).toBe(`hookrail/${version.split('.')[0]}`);
 });
 
+const VARIED = Uint8Array.from({ length: 64 }, (_, i) => (i * i * 37 + 11 * i + 5) % 251);
+
 test.each([
   ['sixteen-of-them!', null],
-  ['!'.repeat(128), null],
-  [newSecret(new Uint8Array(24)), null],
-  [newSecret(new Uint8Array(64)).replace(/=+$/, ''), null],
+  [newSecret(VARIED.subarray(0, 24)), null],
+  [newSecret(VARIED).replace(/=+$/, ''), null],
   ['fifteen-of-them', /16 to 128/],
   ['x'.repeat(129), /16 to 128/],
   ['has a space in it', /visible ASCII/],

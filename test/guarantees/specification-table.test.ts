@@ -1,7 +1,7 @@
 /**
  * Guarantee: a webhook of every type, subType and version has exactly the specification's fields. The table is made from
  * the bodies that a real receiver got for events with every field, and for events with no more than they must have. It
- * is compared with the specification's tables, and is docs/webhook-fields.md, which `npx vitest run
+ * is compared with the specification's tables, and is docs/webhook-fields.md, which `npx --no vitest run
  * specification-table -u` writes.
  */
 import { randomUUID } from 'node:crypto';

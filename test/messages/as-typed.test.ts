@@ -11,7 +11,7 @@ test.each([
   [{ npm_package_name: 'shop', npm_lifecycle_event: 'sim' }, TEXT],
   [
     { npm_package_name: 'shop', npm_lifecycle_event: 'npx' },
-    '→ npx hookrail sim run x, npx hookrail operator keys list, HOOKRAIL_X=1 npx hookrail start --no-demo, npx hookrail serve',
+    '→ npx --no hookrail sim run x, npx --no hookrail operator keys list, HOOKRAIL_X=1 npx --no hookrail start --no-demo, npx --no hookrail serve',
   ],
   [
     { npm_package_name: 'hookrail', npm_lifecycle_event: 'sim' },
@@ -19,7 +19,7 @@ test.each([
   ],
   [
     { npm_package_name: 'hookrail', npm_lifecycle_event: 'start' },
-    '→ npx hookrail sim run x, npx hookrail operator keys list, HOOKRAIL_X=1 npm start -- --no-demo, npx hookrail serve',
+    '→ npx --no hookrail sim run x, npx --no hookrail operator keys list, HOOKRAIL_X=1 npm start -- --no-demo, npx --no hookrail serve',
   ],
 ])('a message names commands as a process of %j was started', (environment, text) => {
   expect(asTyped(TEXT, environment)).toBe(text);

@@ -69,11 +69,24 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
   });
 
   it('shows neither the password of the database nor a stack when the copy is refused', async () => {
-    const { store, copy } = await place();
+    const { store, environment } = await place();
     await store.close();
-    const refused = await copy('--to', 'postgres://hookrail:s3cret@127.0.0.1:1/hookrail');
+    const away = { ...environment, HOOKRAIL_POSTGRES_PASSWORD: 's3cret' };
+    const refused = await runTool(away, 'store', 'copy', '--to', 'postgres://hookrail@127.0.0.1:1/hookrail');
     expect(refused.code).toBe(1);
     expect(refused.err).toMatch(/^operator: PostgreSQL is unavailable: [^\n]*$/);
     expect(refused.out + refused.err).not.toContain('s3cret');
+  });
+
+  it.each([
+    'postgres://u:s3cret@127.0.0.1:1/d',
+    'postgresql://u:s3cret@h1,h2/d?sslmode=disable',
+    'postgres://u@h/d?password=s3cret',
+  ])('refuses a password in the list of processes, and does not repeat it: %s', async (to) => {
+    const { code, out, err } = await runTool({}, 'store', 'copy', '--to', to);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('every user of this machine can see');
+    expect(err).toContain('HOOKRAIL_POSTGRES_PASSWORD_FILE=<file>');
+    expect(err).not.toContain('s3cret');
   });
 });

@@ -1,5 +1,6 @@
 /** The base of every process: the clock that never fires early, the key ring, stopping in reverse order. */
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { lstatSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -136,6 +137,16 @@ describe('the key ring', () => {
     const before = readFileSync(path, 'utf8');
     expect(() => addKey(path)).toThrow(`${path}.new exists`);
     expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  it('is not changed when it is a pipe, which stays one', () => {
+    const path = file();
+    const ring = file();
+    KeyRing.create(ring);
+    execFileSync('mkfifo', [path]);
+    spawn('sh', ['-c', 'cat "$0" > "$1"', ring, path]);
+    expect(() => addKey(path)).toThrow(`key ring ${path} is not a regular file`);
+    expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
   it.each([

@@ -145,7 +145,7 @@ test('the simulator exits with 6 when no service answers at the address', async 
 
 test('options win over the environment, the environment over sandbox.env, and whoami says so', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'hookrail-cli-'));
-  const file = `HOOKRAIL_BASE_URL=http://127.0.0.1:1\nHOOKRAIL_API_KEY=${setup.apiKey}\nHOOKRAIL_MERCHANT_ID=m\n`;
+  const file = `HOOKRAIL_BASE_URL=${hookrail.apiUrl}\nHOOKRAIL_API_KEY=${setup.apiKey}\nHOOKRAIL_MERCHANT_ID=m\n`;
   writeFileSync(join(dir, 'sandbox.env'), file);
   const { code, stdout } = await sim(
     ['whoami', '--data-dir', dir, '--base-url', `${hookrail.apiUrl}/`, '--output', 'json'],

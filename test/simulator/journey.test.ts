@@ -2,8 +2,10 @@
  * A journey that is recorded from one sandbox is replayed in another: the same events in the same order, with the
  * original intervals, and on request with new ids, new times and nobody's personal data.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../../simulator/exit.ts';
 import { eventually } from '../support/eventually.ts';
@@ -110,6 +112,23 @@ describe('from one sandbox to another', () => {
     expect(failed.map(({ event }) => `${event.type}/${event.header.subType}`)).toEqual(['KYC/KYC_NEEDED']);
     await from.items('endpoints', 'enable', from.endpoint);
   });
+
+  test.each([['--since', ['--since', '5m']]])(
+    'record %s writes into a pipe that is named, once, and leaves it a pipe',
+    async (_, args) => {
+      const path = join(from.folder, `journey${args[0]}.pipe`);
+      execFileSync('mkfifo', [path]);
+      const reader = spawn('cat', [path]);
+      const read = text(reader.stdout);
+      const recording = startSim(['record', ...args, '--out', path, '--output', 'json'], from.access);
+      const { code, stdout, stderr } = await recording.finished;
+      expect(code, stderr).toBe(EXIT.ok);
+      const lines = (await read).split('\n').filter(Boolean);
+      expect(lines).toHaveLength(JSON.parse(stdout).events);
+      expect(lstatSync(path).isFIFO()).toBe(true);
+    },
+    60_000,
+  );
 
   test('record --follow writes what comes, of one user, redacted, and ends with Ctrl-C', async () => {
     const path = join(from.folder, 'followed.ndjson');

@@ -78,10 +78,27 @@ const isDelivered = (text: string) =>
   SUB_TYPES.every((subType) => new RegExp(`✓ fiatToCrypto/${subType} +delivered +200`).test(text));
 const keys = (text: string) => text.match(/^ {2}(?:API key|producer key|merchant) .*$/gm);
 
-/** The address of the reference is printed, and its samples have the keys that are printed. */
+/** A link to the reference is printed, and the samples have the keys that are printed for who opens it. */
 async function lookAtReference(text: string): Promise<void> {
   const [, address] = /reference +(\S+)/.exec(text) ?? [];
-  const page = async (path: string) => (await fetch(`${address}/${path}`)).text();
+  const [link = ''] = /^http:\/\/\S+\/docs\/\?pass=\S+$/m.exec(text) ?? [];
+  expect(link.length).toBeLessThan(80);
+  const printedAnew = await typed('docs');
+  for (const each of [link, printedAnew.docs_link]) {
+    const entered = await fetch(each, { redirect: 'manual' });
+    expect([each, entered.status]).toEqual([each, 303]);
+    await lookAtPages(text, `${address}`, (entered.headers.getSetCookie()[0] ?? '').split(';', 1)[0] ?? '');
+  }
+  expect((await fetch(link, { redirect: 'manual' })).status).toBe(403);
+  // Another user of this machine.
+  const other = await (await fetch(`${address}/operations/producers`)).text();
+  for (const key of text.match(/\b[sp]k_\w{20,}/g) ?? ['nothing']) expect(other).not.toContain(key);
+  // The service is up, and no request or line of it has the pass of a link.
+  expect(text.split(link).length).toBe(2);
+}
+
+async function lookAtPages(text: string, address: string, cookie: string): Promise<void> {
+  const page = async (path: string) => (await fetch(`${address}/${path}`, { headers: { cookie } })).text();
   const printed = (name: string) => new RegExp(`${name} +(\\S+)`).exec(text)?.[1] ?? 'is not printed';
   expect(await page('operations/webhook-endpoints')).toContain(
     `Authorization: API-Key ${printed('API key')}`,
@@ -94,7 +111,9 @@ async function lookAtReference(text: string): Promise<void> {
 test('the sandbox plays the demo, stops cleanly, and continues with its data', {
   timeout: 150_000,
 }, async () => {
-  const first = await visit(isDelivered, { meanwhile: lookAtReference });
+  const first = await visit((text) => isDelivered(text) && text.includes('?pass='), {
+    meanwhile: lookAtReference,
+  });
   expect(keys(first)).toHaveLength(3);
   expect(readFileSync(join(dataDir, 'sandbox.env'), 'utf8')).toContain('HOOKRAIL_API_KEY');
   // Both databases were closed, not left to be recovered.

@@ -2,6 +2,7 @@
  * Guarantee: in a terminal of 80 columns no line of the command line wraps: helps, tables, live lines, remarks, advice. A
  * pipe gets whole lines, and nothing that moves.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +11,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { columns, Output } from '../../simulator/output.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
+import { forTerminal } from '../../simulator/terminal/colours.ts';
 import { foldProse, foldRow } from '../../simulator/terminal/width.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { simHere, startSim } from './support/command-line.ts';
+
+const withoutColours = (text: string) => stripVTControlCharacters(forTerminal(text, true));
 
 const WIDTH = 80;
 /** The sequence that erases the spinner's line. */
@@ -181,8 +185,8 @@ describe('text that is too long for a line', () => {
       ['a', painted('active'), 'two words'],
       ['bb', painted('off'), 'x'],
     ];
-    expect(stripVTControlCharacters(columns(rows))).toBe('a   active  two words\nbb  off     x');
-    expect(stripVTControlCharacters(columns(rows, 20))).toBe('a   active\n    two words\nbb  off     x');
+    expect(withoutColours(columns(rows))).toBe('a   active  two words\nbb  off     x');
+    expect(withoutColours(columns(rows, 20))).toBe('a   active\n    two words\nbb  off     x');
     expect(columns([['label', 'one two three four five six']], 24)).toBe(
       'label  one two three\n       four five six',
     );

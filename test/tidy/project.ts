@@ -14,10 +14,22 @@ export type Problem = string;
 /** Made by tools or installed, not written: git ignores these, and so does this test. */
 const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'data']);
 
+/** Text that only some rules are about: what is generated, or a list of packages. */
+const MORE_TEXT = /\.(html|css|svg|txt|xml|toml|npmrc|gitignore|dockerignore)$/;
+
 const TEXT = /\.(ts|js|mjs|json|md|yaml|yml|avsc|py|go|php|java|sh)$|(^|\/)(run|Dockerfile|LICENSE)$/;
 
 /** Every text file of the checkout, sorted by path. Reads the disk: a file counts before it is committed. */
 export function readProject(root: string): ProjectFile[] {
+  return readFiles(root, TEXT);
+}
+
+/** The text files that readProject leaves out, such as generated pages. */
+export function readRest(root: string): ProjectFile[] {
+  return readFiles(root, MORE_TEXT);
+}
+
+function readFiles(root: string, wanted: RegExp): ProjectFile[] {
   const files: ProjectFile[] = [];
   const visit = (folder: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -25,7 +37,7 @@ export function readProject(root: string): ProjectFile[] {
       // Only the root's `data` is the service's data directory; a folder of that name elsewhere is ours.
       const isOurs = !NOT_OURS.has(entry.name) || (entry.name === 'data' && folder !== root);
       if (entry.isDirectory() && isOurs) visit(path);
-      if (entry.isFile() && TEXT.test(path) && entry.name !== 'package-lock.json') {
+      if (entry.isFile() && wanted.test(path) && entry.name !== 'package-lock.json') {
         files.push({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') });
       }
     }

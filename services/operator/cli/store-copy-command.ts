@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import type { Config } from '../../config/config.ts';
-import { readPostgresCa } from '../../config/postgres-config.ts';
+import { hasPassword, readPostgresCa } from '../../config/postgres-config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
@@ -34,7 +34,7 @@ export function copyCommand(store: Argv<GlobalOptions>, means: CopyMeans): Argv<
       copy
         .option('to', {
           type: 'string',
-          describe: 'postgres://user:password@host/database (HOOKRAIL_POSTGRES_URL)',
+          describe: 'postgres://user@host/database; the password: HOOKRAIL_POSTGRES_PASSWORD_FILE',
         })
         .option('snapshot-dir', {
           type: 'string',
@@ -71,8 +71,13 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
 /** Returns the configuration that the service will have on PostgreSQL. */
 function targetConfig({ environment, configOf }: CopyMeans, argv: CopyArguments): Config {
   const url = argv.to ?? environment.HOOKRAIL_POSTGRES_URL;
-  if (!url)
-    throw new OperatorError('name the database to copy to: --to postgres://user:password@host/database');
+  if (!url) throw new OperatorError('name the database to copy to: --to postgres://user@host/database');
+  if (argv.to !== undefined && hasPassword(argv.to))
+    throw new OperatorError(
+      '--to has a password, which every user of this machine can see in the list of processes: change it if there are others',
+      'leave it out of --to, and put it into a file: HOOKRAIL_POSTGRES_PASSWORD_FILE=<file> hookrail operator store copy --to …',
+      'or set HOOKRAIL_POSTGRES_PASSWORD, or the whole URL as HOOKRAIL_POSTGRES_URL',
+    );
   return configOf(argv, { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url });
 }
 

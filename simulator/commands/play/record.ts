@@ -1,4 +1,3 @@
-import { renameSync, writeFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
 import { isUuid } from '../../../services/domain/ids.ts';
 import { errorLine } from '../../../services/messages/error-message.ts';
@@ -14,6 +13,7 @@ import {
   readRecorded,
   type Wanted,
 } from '../../journey/recorder.ts';
+import { isReplaced, writeNamedFile } from '../../named-file.ts';
 import { type PastTime, pastTime } from '../../past-time.ts';
 import type { EventListed } from '../../runs/log-of-run.ts';
 import { randomSeed } from '../../scenario/run-options.ts';
@@ -67,7 +67,7 @@ export function recordCommand(
 async function record(session: Session, options: RecordOptions): Promise<void> {
   const journey = new Journey(session, options);
   // A file that cannot be written is reported before the work.
-  journey.write();
+  journey.keep();
   if (options.follow) await follow(session, options, journey);
   else await journey.readPast();
   journey.write();
@@ -152,7 +152,8 @@ class Journey {
     const { settings } = this.#session;
     // After Ctrl-C, when the session's own requests are cut off.
     const signal = AbortSignal.timeout(LAST_LOOK_MS);
-    const client = new ApiClient(settings.baseUrl().value, settings.key('apiKey'), signal);
+    const { baseUrl, key } = settings.connection('apiKey');
+    const client = new ApiClient(baseUrl, key, signal, { keepsTexts: true });
     for (const [id, recorded] of this.#recorded) {
       if (!isOpen(recorded)) continue;
       const created_at = this.#createdAt.get(id) ?? '';
@@ -163,13 +164,16 @@ class Journey {
     }
   }
 
+  /** Writes what has come so far into a file; a pipe gets the whole journey once, when it has ended. */
+  keep(): void {
+    if (isReplaced(this.#options.out)) this.write();
+  }
+
   write(): void {
     const lines = journeyOf([...this.#recorded.values()], this.#redaction);
     const { out } = this.#options;
     try {
-      const part = `${out}.part`;
-      writeFileSync(part, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: 0o600 });
-      renameSync(part, out);
+      writeNamedFile(out, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     } catch (error) {
       throw usage(`--out: ${out} cannot be written: ${errorLine(error)}`);
     }
@@ -236,7 +240,7 @@ async function follow(session: Session, options: RecordOptions, journey: Journey
     });
     looks = journey.count === before ? looks + 1 : 0;
     if (looks > LOOKS_MAX) ids.clear();
-    journey.write();
+    journey.keep();
   }
   ended();
   over.abort();

@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import type { Hookrail } from '../../../services/main.ts';
+import { readOwnFile } from '../../own-file.ts';
 import { rememberSandbox } from '../../sandbox-place.ts';
-import type { Environment, Settings } from '../../settings.ts';
+import { type Environment, loopbackOf, type Settings } from '../../settings.ts';
 
 /** The access data of the sandbox: written to sandbox.env, which every command reads. */
 export interface Access {
@@ -36,16 +37,24 @@ export async function ensureKeys(
 ): Promise<Access> {
   const { store } = hookrail;
   const file = settings.sandboxFile;
-  const before: Environment = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const before: Environment = parseEnv(readOwnFile(file) ?? '');
   const merchantId = await ensureMerchant(store, before.HOOKRAIL_MERCHANT_ID);
   const apiKey = await ensureKey(store, 'merchant', before.HOOKRAIL_API_KEY, merchantId);
   const producerKey = await ensureKey(store, 'producer', before.HOOKRAIL_PRODUCER_KEY, null);
   const dataDir = resolve(settings.dataDir);
-  const operations = new URL(hookrail.operationsUrl);
-  const access = { baseUrl: hookrail.apiUrl, apiKey, producerKey, merchantId, file, dataDir, operations };
+  const operations = reachable(hookrail.operationsUrl);
+  const baseUrl = reachable(hookrail.apiUrl).origin;
+  const access = { baseUrl, apiKey, producerKey, merchantId, file, dataDir, operations };
   writeSandboxFile(access, environment);
   rememberSandbox(dataDir, environment);
   return access;
+}
+
+/** Returns the address under which this machine reaches a server, also one that listens on all addresses. */
+function reachable(address: string): URL {
+  const url = new URL(address);
+  url.hostname = loopbackOf(url.hostname);
+  return url;
 }
 
 async function ensureMerchant(store: Store, known: string | undefined): Promise<string> {

@@ -94,7 +94,7 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
     ? await demoOrRemark(session, playDemo(session, access, stopped, broken))
     : undefined;
   try {
-    if (!signal.aborted) nextSteps(session.output, access.baseUrl, demo?.url);
+    if (!signal.aborted) nextSteps(session.output, access, demo?.url);
     await Promise.race([stopped, broken]);
   } finally {
     await demo?.close();

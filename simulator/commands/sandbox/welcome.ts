@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Hookrail } from '../../../services/main.ts';
 import { columns, type Output } from '../../output.ts';
+import { docsLink } from './docs-link.ts';
 import type { Access } from './keys.ts';
 
 const INDENT = '  ';
@@ -11,6 +12,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
     kind: 'ready',
     base_url: access.baseUrl,
     docs_url: `${access.baseUrl}/docs/`,
+    docs_link: linkOf(access),
     operations_url: hookrail.operationsUrl,
     api_key: access.apiKey,
     producer_key: access.producerKey,
@@ -34,7 +36,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
 }
 
 /** Prints suggestions; always, because they are the purpose of `npm start`. */
-export function nextSteps(output: Output, baseUrl: string, receiverUrl: string | undefined): void {
+export function nextSteps(output: Output, access: Access, receiverUrl: string | undefined): void {
   const sim = output.asTyped('hookrail sim');
   const rows = [
     [`${sim} listen --forward-to 3000/hook`, 'your own app gets them'],
@@ -42,14 +44,20 @@ export function nextSteps(output: Output, baseUrl: string, receiverUrl: string |
     [`${sim} trigger KYC/FULL_USER`, 'one event, of any type'],
     [`${sim} receiver --register --fail-first 2`, 'fails twice, then not'],
     [`${sim} deliveries list`, 'what arrived, or why not'],
+    [`${sim} docs`, 'the reference, with your keys'],
     [`${sim} --help`, 'everything else'],
   ];
   if (output.format !== 'pretty') return;
   const where = receiverUrl === undefined ? '' : `\nWhat arrives at ${receiverUrl} is shown below.`;
   const table = indented(columns(rows, output.width - INDENT.length));
-  const docs = `\nThe reference, with your keys in its samples: ${baseUrl}/docs`;
-  const text = `\nin a second terminal, try:\n\n${table}\n${docs}\nCtrl-C stops it.${where}\n`;
+  // On a line of its own: a terminal of 80 columns shows it whole, and makes a link of it.
+  const docs = `\nThe reference, with your keys in its samples (this link works once, within 15 minutes):\n${linkOf(access)}\n`;
+  const text = `\nin a second terminal, try:\n\n${table}\n${output.prose(docs)}\nCtrl-C stops it.${where}\n`;
   output.result({}, text);
+}
+
+function linkOf({ baseUrl, apiKey: merchantKey, producerKey }: Access): string {
+  return docsLink(baseUrl, { merchantKey, producerKey });
 }
 
 function indented(text: string): string {

@@ -213,6 +213,13 @@ describe('PATCH /merchant', () => {
       '/webhook_secret too_long',
     ],
     [
+      'a secret that repeats itself',
+      { webhook_url: url, webhook_secret: 'abababababababab' },
+      400,
+      'validation_error',
+      '/webhook_secret invalid_format',
+    ],
+    [
       'a secret with a space',
       { webhook_secret: 'with a space in it' },
       400,

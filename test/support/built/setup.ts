@@ -10,6 +10,6 @@ export default async function setup(): Promise<void> {
   await prepare(fileURLToPath(new URL('../../..', import.meta.url)));
   if (isSupported(process.versions.node)) return;
   throw new Error(
-    `the tests run on Node 24, but this is ${process.version}: use npm test or npx vitest, which put it first in the path`,
+    `the tests run on Node 24, but this is ${process.version}: use npm test or npx --no vitest, which put it first in the path`,
   );
 }

@@ -1,0 +1,88 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const TOKEN = 'services/operator/commands/token-file.ts';
+
+/** Keys that go to others, and clients that take more than their share. */
+export const CLIENT_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'keys-for-everybody',
+    bug: 'the reference shows the keys to who has no cookie',
+    file: 'services/api/docs.ts',
+    text: 'const access = shown?.visits.has(request) ? shown.access : undefined;',
+    replacement: 'const access = shown?.access;',
+    test: 'test/api/docs-visits.test.ts',
+    title: 'a request without the link gets no key',
+  },
+  {
+    id: 'links-for-ever',
+    bug: 'a link to the keys works more than once',
+    file: 'services/api/sandbox/docs-visits.ts',
+    text: 'this.#used.set(link, made + LINK_MS);',
+    replacement: '',
+    test: 'test/api/docs-visits.test.ts',
+    title: 'a link works once',
+  },
+  {
+    id: 'key-to-an-address-of-a-file',
+    bug: 'the simulator sends a key of the environment to an address of a file',
+    file: 'simulator/settings.ts',
+    text: 'if (this.#file[variable] !== key.value)',
+    replacement: 'if (key.value === undefined)',
+    test: 'test/simulator/addresses.test.ts',
+    title: 'gets no key of the environment',
+  },
+  {
+    id: 'loopback-by-beginning',
+    bug: 'a name that begins with 127. counts as this machine',
+    file: 'services/domain/text/loopback.ts',
+    text: 'IPV4.test(host)',
+    replacement: "host.startsWith('127.')",
+    test: 'test/domain/loopback.test.ts',
+    title: 'is not',
+  },
+  {
+    id: 'short-operator-token',
+    bug: 'a token of the operator that can be guessed is accepted',
+    file: TOKEN,
+    text: ' || token.length < GIVEN_CHARACTERS_MIN',
+    replacement: '',
+    test: 'test/operator/token.test.ts',
+    title: 'is refused when it is too short or no line',
+  },
+  {
+    id: 'client-that-left-unseen',
+    bug: 'a stream’s place is bound to a close that has been emitted already',
+    file: 'services/process/gone.ts',
+    text: 'if (response.closed || response.destroyed || socket.destroyed) {',
+    replacement: 'if (gone.signal.aborted) {',
+    test: 'test/process/gone.test.ts',
+    title: 'has fired already when the client left before the call',
+  },
+  {
+    id: 'proxy-not-exempt',
+    bug: 'the streams behind a trusted proxy share the proxy’s address',
+    file: 'services/api/stream/open-streams.ts',
+    text: 'if (ofAddress >= perAddressMax && !isProxy(address)) {',
+    replacement: 'if (ofAddress >= perAddressMax) {',
+    test: 'test/api/routes/stream-places.test.ts',
+    title: 'a trusted proxy is exempt, and the clients behind it have their own shares',
+  },
+  {
+    id: 'past-without-pace',
+    bug: 'streams of one key read the past at the pace of all keys',
+    file: 'services/api/stream/catch-up-pace.ts',
+    text: 'const OF_A_KEY: Rate = { perSecond: 50, burst: 100 };',
+    replacement: 'const OF_A_KEY: Rate = { perSecond: 50_000, burst: 50_000 };',
+    test: 'test/api/catch-up-pace.test.ts',
+    title: 'ten streams of one key read 50 pages a second and 100 at once',
+  },
+  {
+    id: 'long-list-in-one-go',
+    bug: 'a page whose filter matches little keeps the reader until it has ended',
+    file: 'services/store/log/list-pages.ts',
+    text: 'const FIRST_STEP_MIN = 200;',
+    replacement: 'const FIRST_STEP_MIN = 10_000;',
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'lets other reads in between, and other merchants take turns',
+  },
+];

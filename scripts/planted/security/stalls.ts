@@ -1,0 +1,44 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const STALLS = 'test/guarantees/stalls.test.ts';
+const STALL_WATCH = 'test/watchdog/stall-watch.test.ts';
+
+/** A main thread that stands still, and changes that are made while the service is stopped. */
+export const STALL_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'stalled-task-attempted-again',
+    bug: 'a task that stopped two processes is attempted once more',
+    file: 'services/sender/deliver.ts',
+    text: 'if (blame) return aside(task, blame, clock.wall());',
+    replacement: '',
+    test: STALLS,
+    title: 'that freezes the process twice is put aside',
+  },
+  {
+    id: 'put-back-task-put-aside-again',
+    bug: 'a task that an operator puts back is put aside again at once',
+    file: 'services/operator/commands/record-stores.ts',
+    text: 'if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });',
+    replacement: 'void stalls;',
+    test: STALLS,
+    title: 'that freezes the process twice is put aside',
+  },
+  {
+    id: 'suspension-counts-as-stall',
+    bug: 'time in which the whole process was suspended counts as a stall',
+    file: 'services/watchdog/stall-watch.ts',
+    text: 'if (passedMs < 2 * this.#everyMs) this.#stalledMs',
+    replacement: 'this.#stalledMs',
+    test: STALL_WATCH,
+    title: 'suspended for an hour',
+  },
+  {
+    id: 'changes-while-stopped-come-late',
+    bug: 'a sender starts before the changes that were made while the service was stopped are applied',
+    file: 'services/main.ts',
+    text: "if (store && has(config, 'sender')) await applyPending(store, deps.directory);",
+    replacement: 'void applyPending;',
+    test: 'test/guarantees/changes-while-stopped.test.ts',
+    title: 'a rotated secret is in every retry',
+  },
+];
