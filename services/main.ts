@@ -3,15 +3,15 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { startApi } from './api/api.ts';
 import type { Docs } from './api/docs.ts';
 import { apiJobs } from './api-jobs.ts';
-import type { Broker, Follower } from './broker/broker.ts';
+import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
-import { Directory } from './domain/directory.ts';
 import { Culprits } from './domain/stalls/stall.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
+import { refuseMissingKeys } from './observability/missing-keys.ts';
 import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { observeStore } from './observability/store-metrics.ts';
@@ -26,7 +26,9 @@ import { runProcess } from './process/run-process.ts';
 import { openClock } from './process/sandbox-clock.ts';
 import { startRecording } from './recording.ts';
 import { applyPending } from './relay/pending-changes.ts';
+import type { PublishChecks } from './relay/publishable.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
+import { type Following, startFollowing } from './relay/start-following.ts';
 import { startRouter } from './router/router.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
@@ -76,15 +78,13 @@ interface ProcessDeps extends StationDeps {
 }
 
 /** The dependencies of every station, without the store. */
-interface StationDeps {
+interface StationDeps extends Following {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
   readonly keyRing: KeyRing;
   readonly broker: Broker;
-  readonly directory: Directory;
-  readonly follower: Follower;
   readonly lifecycle: Lifecycle;
   readonly tracer: Tracing['tracer'];
   readonly descriptors: Descriptors;
@@ -139,10 +139,11 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   // Consumers start before producers, so that a start has no backlog of its own.
   if (store && has(config, 'recorder')) await startRecording({ ...deps, store });
   // What was changed while no relay ran holds before the first attempt.
-  if (store && has(config, 'sender')) await applyPending(store, deps.directory);
+  if (store && has(config, 'sender')) await applyPending(store, deps);
   if (has(config, 'sender')) await startSending(deps);
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
-  const api = store && has(config, 'api') ? await startServing({ ...deps, store }) : null;
+  const { checks } = deps;
+  const api = store && checks && has(config, 'api') ? await startServing({ ...deps, store, checks }) : null;
   if (has(config, 'router')) await startRouting(deps);
   phase = 'running';
   const { engine, roles, postgres } = config;
@@ -184,18 +185,6 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
   });
 }
 
-/**
- * Refuses to start a process that changes endpoints without a key that they need: their secrets could not be opened.
- */
-async function refuseMissingKeys(store: Store, keyRing: KeyRing, clock: Clock): Promise<void> {
-  const counts = await store.sealings.counts(clock.wall());
-  const needed = counts.flatMap(({ keyId, endpoints }) =>
-    endpoints > 0 ? [[keyId, endpoints] as const] : [],
-  );
-  const lacks = keyRing.lacks(needed);
-  if (lacks.length > 0) throw new ConfigError(`${lacks.join('; ')}: put it back (HOOKRAIL_KEYRING)`);
-}
-
 async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDeps> {
   const clock = openClock(config);
   const output = new LogOutput(1);
@@ -216,23 +205,19 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   const broker = await openBroker(config, clock, log, watched);
   lifecycle.onStop('broker', () => broker.close());
   await watch({ ...watched, config, broker, clock, log, registry, lifecycle });
-  const store = has(config, 'api') || has(config, 'recorder') ? await openStore(config, clock, log) : null;
+  const sealing = config.usesKeys ? keyRing : null;
+  const isStored = has(config, 'api') || has(config, 'recorder');
+  const store = isStored ? await openStore(config, clock, log, sealing) : null;
   if (store) {
     lifecycle.onStop('store', () => store.close());
-    if (config.usesKeys) await refuseMissingKeys(store, keyRing, clock);
+    if (sealing) await refuseMissingKeys(store, sealing, clock);
   }
-  const directory = new Directory();
-  const follower = await broker.followDirectory((change) => {
-    // At a key that another process seals with, the file is read again: from then on this process seals with it, too.
-    if (change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);
-    directory.apply(change);
-  });
-  lifecycle.onStop('directory', () => follower.close());
-  const parts = { config, clock, log, registry, keyRing, broker, store, directory, follower };
-  return { ...parts, ...watched, lifecycle, tracer, descriptors };
+  const parts = { config, clock, log, registry, keyRing, broker, store, lifecycle };
+  const following = await startFollowing(parts);
+  return { ...parts, ...watched, ...following, tracer, descriptors };
 }
 
-async function startServing(deps: StationDeps & { readonly store: Store }) {
+async function startServing(deps: StationDeps & { readonly store: Store; readonly checks: PublishChecks }) {
   const { config, lifecycle } = deps;
   const relay = new PublishedChanges(deps.store.outbox, deps.clock);
   const { replayPerSecond } = config;

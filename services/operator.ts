@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
@@ -8,21 +7,23 @@ import { asTyped } from './messages/as-typed.ts';
 import { completions } from './messages/completions.ts';
 import { messageOf } from './messages/error-message.ts';
 import { explainLine, InvalidLine, type Vocabulary } from './messages/invalid-line.ts';
-import { ask, operationsUrl, recordStoreSummaries } from './operator/cli/ask.ts';
+import { ask, hasStore, operationsUrl, recordStoreSummaries } from './operator/cli/ask.ts';
 import { storeCommands } from './operator/cli/backup-commands.ts';
 import type { Execute, GlobalOptions } from './operator/cli/execute.ts';
 import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-commands.ts';
 import { auditCommands, entityCommands } from './operator/cli/maintenance-commands.ts';
+import { personHere } from './operator/cli/person-here.ts';
 import { deadLetterCommands, quarantineCommands } from './operator/cli/record-store-commands.ts';
 import { replayCommands } from './operator/cli/replay-commands.ts';
 import { sandboxOperations } from './operator/cli/sandbox-operations.ts';
 import { shown } from './operator/cli/shown.ts';
 import { serviceStatus, statusText } from './operator/cli/status-command.ts';
-import { keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
+import { eventCommands, keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
 import { streamCommands } from './operator/cli/stream-commands.ts';
 import { clusterCommandLine } from './operator/cli/topic-commands.ts';
 import { OperatorError } from './operator/commands/arguments.ts';
-import { operatorTokenFile } from './operator/commands/token-file.ts';
+import { operatorNamed } from './operator/commands/person.ts';
+import type { Actor } from './store/change.ts';
 
 /** The operator's tool: its command lines. What a command needs is loaded when it runs. */
 
@@ -41,7 +42,10 @@ export async function runOperator(
 ): Promise<number> {
   const execute: Execute = async (command, options, given, shape) => {
     const config = withDataDir(environment, options['data-dir']);
-    const result = await ask(command, given, config, (line) => printError(asTyped(line, environment)));
+    const result = await ask(command, given, config, {
+      actor: actorOf(config, options),
+      note: (line) => printError(asTyped(line, environment)),
+    });
     print(shown(shape ? shape(result) : result, options.output));
   };
   const said = (line: string) => print(asTyped(line, environment));
@@ -74,7 +78,7 @@ function told(
 
 const VOCABULARY: Vocabulary = {
   tool: 'hookrail operator',
-  valued: new Set(['--data-dir', '--output']),
+  valued: new Set(['--data-dir', '--output', '--as']),
   elsewhere: { 'deadletters list': 'dead-letters list', dlq: 'dead-letters --help' },
 };
 
@@ -123,16 +127,19 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
     .scriptName(asTyped('hookrail operator', environment))
     .option('data-dir', { type: 'string', describe: 'Data directory (HOOKRAIL_DATA_DIR)' })
     .option('output', { choices: ['text', 'json'] as const, default: 'text' as const })
+    .option('as', { type: 'string', describe: 'Your name, for the audit (HOOKRAIL_OPERATOR)' })
     .command('merchants', 'Merchants of this environment', (merchants) =>
       merchantCommands(merchants, execute),
     )
     .command('keys', 'API keys', (keys) => keyCommands(keys, execute))
+    .command('events', 'Events of the delivery log', (events) => eventCommands(events, execute))
     .command('keyring', 'The key ring that seals signing secrets', (rings) =>
       keyRingCommands(rings, keyRingMeans(environment, execute, print)),
     )
     .command('store', 'Backups of merchants, keys, endpoints and the delivery log, and their move', (store) =>
       storeCommands(store, execute, {
         configOf: (options, over = {}) => withDataDir({ ...environment, ...over }, options['data-dir']),
+        actorOf: (options) => actorOf(withDataDir(environment, options['data-dir']), options),
         ...{ environment, print },
         show: (options, result) => print(shown(result, options.output)),
       }),
@@ -162,7 +169,7 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
         const config = withDataDir(environment, argv['data-dir']);
         const status = await serviceStatus(
           [operationsUrl(config), ...(argv.urls ?? [])],
-          await recordStoreSummaries(config),
+          await recordStoreSummaries(config, actorOf(config, argv)),
         );
         print(shown(argv.output === 'json' ? status : statusText(status), argv.output));
       },
@@ -171,7 +178,7 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
   return clusterCommandLine(commands, configOf, print)
     .demandCommand(
       1,
-      'name a command: status, merchants, keys, keyring, audit, entity, store, quarantine, dead-letters, streams, replay, topics or schemas',
+      'name a command: status, merchants, keys, events, keyring, audit, entity, store, quarantine, dead-letters, streams, replay, topics or schemas',
     )
     .strict()
     .version(false)
@@ -189,6 +196,11 @@ function withDataDir(environment: Environment, dataDir: string | undefined): Ret
   return readConfig({ ...given, ...sandboxOperations(config.dataDir) });
 }
 
+/** Returns the operator who gives the command: as the line, the environment or the system names him. */
+function actorOf(config: ReturnType<typeof readConfig>, { as }: Pick<GlobalOptions, 'as'>): Actor {
+  return operatorNamed(as ?? (config.operator || personHere()));
+}
+
 function keyRingMeans(
   environment: Environment,
   execute: Execute,
@@ -200,12 +212,13 @@ function keyRingMeans(
     ringFile: (options) => configOf(options).keyRingFile,
     usage: async (options) => {
       const config = configOf(options);
-      const { storeFile } = await import('./store/open.ts');
-      const hasStore =
-        config.postgres !== null ||
-        existsSync(storeFile(config)) ||
-        existsSync(operatorTokenFile(config.dataDir));
-      return hasStore ? ((await ask('keyring-usage', {}, config)) as []) : null;
+      if (!(await hasStore(config))) return null;
+      return (await ask('keyring-usage', {}, config, { actor: actorOf(config, options) })) as [];
+    },
+    note: async (options, change) => {
+      const config = configOf(options);
+      if (await hasStore(config))
+        await ask('keyring-note', { ...change }, config, { actor: actorOf(config, options) });
     },
     show: (options, result) => print(shown(result, options.output)),
   };

@@ -29,7 +29,7 @@ export interface CommandOptions extends GlobalOptions {
 export const GLOBAL_OPTIONS = {
   'base-url': { type: 'string', describe: 'Address of the API', group: 'Connection:' },
   'api-key': { type: 'string', describe: 'Merchant API key (sk_sandbox_…)', group: 'Connection:' },
-  'producer-key': { type: 'string', describe: 'Producer key (pk_…)', group: 'Connection:' },
+  'producer-key': { type: 'string', describe: 'Producer key (pk_sandbox_…)', group: 'Connection:' },
   merchant: { type: 'string', describe: 'Merchant whose events are sent (uuid)', group: 'Connection:' },
   'data-dir': { type: 'string', describe: 'Directory of sandbox.env', group: 'Connection:' },
   output: { choices: OUTPUT_FORMATS, default: 'pretty', describe: 'Format of the output', group: 'Output:' },

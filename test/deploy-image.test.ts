@@ -92,17 +92,14 @@ await describeWithKafka('with Kafka', async (kafka) => {
       let others: Record<string, string>;
       beforeAll(async () => {
         database = await createDatabase();
-        const url = Object.fromEntries(
-          Object.entries(serviceOf('api').environment ?? {})
-            .filter(([name]) => /^HOOKRAIL_POSTGRES_\w*URL$/.test(name))
-            .map(([name]) => [name, database.url]),
-        );
+        const url = { HOOKRAIL_POSTGRES_URL: database.running };
         others = { ...kafkaEnvironment(kafka, freshPrefix()), ...url, ...PORTS };
       });
       afterAll(() => database?.drop());
 
       test('migrates the database', { timeout: START_MS }, async () => {
-        const running = image.start(serviceOf('migrate'), commandOf(serviceOf('migrate')), others);
+        const owner = { ...others, HOOKRAIL_POSTGRES_MIGRATE_URL: database.owner };
+        const running = image.start(serviceOf('migrate'), commandOf(serviceOf('migrate')), owner);
         expect([await running.ended, running.text]).toEqual([{ code: 0, signal: null }, expect.any(String)]);
       });
 

@@ -27,7 +27,18 @@ describe('the PostgreSQL of docker-compose.yml', () => {
       const { hosts, user, password, database } = parsePostgresUrl(config.postgres?.url ?? '', undefined);
       expect(hosts).toEqual(names.map((host) => ({ host, port: 5432 })));
       expect(script('postgres-1')).toContain(`CREATE ROLE ${user} LOGIN PASSWORD '${password}';`);
-      expect(script('postgres-1')).toContain(`CREATE DATABASE ${database} OWNER ${user};`);
+      expect(config.postgres?.migrateUrl === '').toBe(config !== migrating);
+      const owner = parsePostgresUrl(migrating.postgres?.migrateUrl ?? '', undefined);
+      expect(owner).toEqual({
+        hosts,
+        database,
+        ssl: false,
+        user: 'hookrail_owner',
+        password: owner.password,
+      });
+      expect(user).not.toBe(owner.user);
+      expect(script('postgres-1')).toContain(`CREATE ROLE ${owner.user} LOGIN PASSWORD '${owner.password}';`);
+      expect(script('postgres-1')).toContain(`CREATE DATABASE ${database} OWNER ${owner.user};`);
     }
   });
 

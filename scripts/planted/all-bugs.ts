@@ -11,12 +11,13 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
+import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
 import { STALL_BUGS } from './security/stalls.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
-import { SQLITE_BUGS } from './sqlite.ts';
+import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 
 /** Every bug that `npm run planted` can inject. */
@@ -35,9 +36,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MACHINE_BUGS,
   ...ACCESS_BUGS,
   ...SQLITE_BUGS,
+  ...ERASURE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,
   ...STORE_COPY_BUGS,
+  ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
 ];

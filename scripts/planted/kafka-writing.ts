@@ -220,4 +220,14 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     test: 'test/broker/kafka/quarantine/record-store-speed.test.ts',
     isSlow: true,
   },
+  {
+    id: 'publisher-lost',
+    bug: 'an event that came over HTTP counts as written to the topic',
+    file: 'services/broker/kafka/streams/publisher.ts',
+    text: '...(publishedBy && publishedByHeader(publishedBy)),',
+    replacement: '',
+    test: 'test/broker/kafka/contract.test.ts',
+    title: 'keeps the key of an event on its way to the journal',
+    needsKafka: true,
+  },
 ];

@@ -26,9 +26,9 @@ export const SEVERAL_API_BUGS: readonly PlantedBug[] = [
   {
     id: 'apis-seal-with-a-former-key',
     bug: 'an api seals with a former key after another process has rewrapped everything',
-    file: 'services/main.ts',
-    text: "if (change.kind === 'endpoint' && change.value) keyRing.has(change.value.secret.keyId);",
-    replacement: '',
+    file: 'services/keys/keyring.ts',
+    text: 'const key = this.has(keyId) ? this.#ring.keys.get(keyId) : undefined;',
+    replacement: 'const key = this.#ring.keys.get(keyId);',
     test: 'test/simulator/two-apis.test.ts',
     title: 'erase, seal anew and replay',
     needsKafka: true,

@@ -2,6 +2,7 @@ import type { PlantedBug } from './planted-bug.ts';
 
 const PUBLISH = 'services/api/routes/publish-events.ts';
 const PRODUCER_TEST = 'test/api/routes/producer.test.ts';
+const PRODUCER_KEYS_TEST = 'test/api/routes/producer-keys.test.ts';
 
 /** What the specification and docs/decisions.md promise of statuses and answers. */
 export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
@@ -186,5 +187,32 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
     replacement: "status: 'delivered',",
     test: 'test/api/routes/deliveries.test.ts',
     title: 'has the status that each delivery has now',
+  },
+  {
+    id: 'lists-of-keys-ignored',
+    bug: 'a producer publishes types and merchants that are not in the lists of its key',
+    file: PUBLISH,
+    text: 'refuseOutside(response.locals.publishRights ?? {}, events, Array.isArray(request.body));',
+    replacement: 'refuseOutside({}, events, Array.isArray(request.body));',
+    test: PRODUCER_KEYS_TEST,
+    title: 'an event of a type outside the list',
+  },
+  {
+    id: 'producer-keys-of-any-environment',
+    bug: 'a live producer key publishes in a sandbox',
+    file: 'services/api/auth.ts',
+    text: 'if (parsed.environment !== null && parsed.environment !== environment) {',
+    replacement: "if (kind === 'merchant' && parsed.environment !== environment) {",
+    test: PRODUCER_KEYS_TEST,
+    title: 'a key of the other environment is refused',
+  },
+  {
+    id: 'looks-unrecorded',
+    bug: 'an operator reads a quarantined record, and the audit does not say so',
+    file: 'services/operator/commands/record-stores.ts',
+    text: "await audit('quarantine.show', { position, eventId }, merchantId);",
+    replacement: '',
+    test: 'test/operator/audited.test.ts',
+    title: 'leaves an entry with a name, or changes nothing',
   },
 ];

@@ -6,6 +6,9 @@ const QUEUE = 'services/broker/sqlite/commit-queue.ts';
 const CONTRACT = 'test/broker/sqlite/contract.test.ts';
 const ROUTED = 'test/broker/sqlite/routed-events.test.ts';
 const LISTS = 'test/store/sqlite/lists.test.ts';
+const ERASED = 'test/guarantees/erased.test.ts';
+const ROLES = 'test/store/postgres/roles.test.ts';
+const RUNNING = 'no file has it while the service runs';
 const ANY_ROW = 'have every row once and in order';
 
 /** The embedded engine: events whose tasks are committed in their place. */
@@ -153,5 +156,63 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     replacement: "status = 'running' AND ? IS NOT 0`",
     test: 'test/store/sqlite/contract.test.ts',
     title: 'keep a replay’s place and counts',
+  },
+  {
+    id: 'publisher-is-content',
+    bug: 'an event that is published again under another key counts as a conflict',
+    file: 'services/broker/sqlite/commit-half.ts',
+    text: 'this.#routed.truncate(this.#routed.length - publisherBytes(event));',
+    replacement: '',
+    test: 'test/broker/sqlite/contract.test.ts',
+    title: 'takes the same event under another key for a repeat',
+  },
+];
+
+/** What was erased and is still there, and rights that the running role of PostgreSQL should not have. */
+export const ERASURE_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'erased-bytes-in-pages',
+    bug: 'removed rows stay in unused parts of pages',
+    file: 'services/sqlite/purge.ts',
+    text: "if (isSmall) db.exec('VACUUM');",
+    replacement: '',
+    test: ERASED,
+    title: RUNNING,
+  },
+  {
+    id: 'erased-bytes-in-log',
+    bug: 'the write-ahead log keeps pages of before an erasure',
+    file: 'services/sqlite/purge.ts',
+    text: 'wal_checkpoint(TRUNCATE)',
+    replacement: 'wal_checkpoint(PASSIVE)',
+    test: ERASED,
+    title: RUNNING,
+  },
+  {
+    id: 'restore-forgets-erasures',
+    bug: 'a restored store has again what was erased after the backup',
+    file: 'services/store/sqlite/maintenance/carry-over.ts',
+    text: '...(readManifest(resolve(from))?.erasedSince ?? []), ',
+    replacement: '',
+    test: ERASED,
+    title: 'a restore erases again what was erased since',
+  },
+  {
+    id: 'postgres-running-role-changes-audit',
+    bug: 'the running role may change the audit',
+    file: 'services/store/postgres/migrations/grants.ts',
+    text: "EXECUTE format('GRANT SELECT, INSERT ON %s TO %I', found.name, role);\n      EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE, TRIGGER ON %s FROM %I, PUBLIC', found.name, role);",
+    replacement: "EXECUTE format('GRANT SELECT, INSERT, UPDATE ON %s TO %I', found.name, role);",
+    test: ROLES,
+    title: 'adds to the audit, and cannot change',
+  },
+  {
+    id: 'postgres-leaf-function-of-caller',
+    bug: 'objects of the caller take the place of the store’s in a function with the owner’s rights',
+    file: 'services/store/postgres/migrations/004-running-role.ts',
+    text: 'SET search_path = %I, pg_temp',
+    replacement: 'SET search_path = pg_temp, %I',
+    test: ROLES,
+    title: 'makes and drops leaves of the log only',
   },
 ];

@@ -34,6 +34,7 @@ export function authenticate(
     deps.store.keys.touch(key.keyId, deps.clock.wall());
     response.locals.keyId = key.keyId;
     response.locals.keyHash = key.hash;
+    response.locals.publishRights = key;
     response.locals.merchantId = key.merchantId;
     next();
   };
@@ -68,13 +69,12 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
   const parsed = parseApiKey(credentials);
   if (!parsed.ok)
     throw new ApiError('api_key_malformed', `The key is malformed: ${parsed.detail}.`, CHALLENGE);
-  if (kind === 'producer' || parsed.prefix === 'producer') {
-    if (kind === 'producer' && parsed.prefix === 'producer') return parsed.hash;
+  if (parsed.kind !== kind) {
     const wanted = kind === 'producer' ? 'producer keys (pk_…)' : 'merchant keys (sk_…)';
     throw new ApiError('api_key_invalid', `This path accepts ${wanted} only.`, CHALLENGE);
   }
-  if (parsed.prefix !== environment) {
-    const detail = `This is the ${environment} environment; the key is for ${parsed.prefix}.`;
+  if (parsed.environment !== null && parsed.environment !== environment) {
+    const detail = `This is the ${environment} environment; the key is for ${parsed.environment}.`;
     throw new ApiError('api_key_environment_mismatch', detail, CHALLENGE);
   }
   return parsed.hash;

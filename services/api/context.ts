@@ -1,3 +1,4 @@
+import type { Response } from 'express';
 import type { Broker } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
@@ -5,6 +6,7 @@ import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
+import type { AddedAuditEntry } from '../store/maintenance.ts';
 import type { Store } from '../store/store.ts';
 import type { ClientAddress } from './access/client-address.ts';
 import type { FailedKeys } from './access/failed-keys.ts';
@@ -111,6 +113,16 @@ export async function awaitPublished(context: ApiContext, outboxId: number): Pro
   throw new ApiError('change_committed_pending', 'The senders have not received the change yet.', {
     headers: { 'Retry-After': '2' },
   });
+}
+
+/** Adds an entry for what a merchant's key is about to have done on its endpoint, and the store does not record by itself. */
+export function auditRequest(
+  { store, clock }: Pick<ApiContext, 'store' | 'clock'>,
+  response: Response,
+  entry: Pick<AddedAuditEntry, 'merchantId' | 'endpointId' | 'action' | 'details'>,
+): Promise<void> {
+  const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+  return store.audit.add({ ...entry, at: clock.wall(), actor });
 }
 
 /** Awaits a publish; a rejection means that the outcome is unknown. */

@@ -67,7 +67,12 @@ export const ERROR_CODES = {
   api_key_environment_mismatch: {
     status: 401,
     title: 'The API key belongs to the other environment',
-    hint: 'Use an sk_sandbox_… key in the sandbox, an sk_live_… key in production.',
+    hint: 'Use an sk_sandbox_… or pk_sandbox_… key in the sandbox, an sk_live_… or pk_live_… key in production.',
+  },
+  publish_not_allowed: {
+    status: 403,
+    title: 'The key may not publish this',
+    hint: 'Publish it with another key, or ask the operator to change the key’s types or merchants (keys set).',
   },
   test_not_available_in_production: {
     status: 403,
@@ -245,6 +250,7 @@ export const FIELD_CODES = [
   'too_short',
   'too_long',
   'empty_update',
+  'not_allowed',
 ] as const;
 export type FieldCode = (typeof FIELD_CODES)[number];
 

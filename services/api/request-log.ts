@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
+import type { PublishRights } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Activity } from '../watchdog/activity.ts';
 import { withinRequest } from './request-label.ts';
@@ -16,6 +17,10 @@ declare global {
       keyId?: string;
       /** Of the key, to look it up again. */
       keyHash?: Uint8Array;
+      /** What a producer's key may publish. */
+      publishRights?: PublishRights;
+      /** Of the events that the request publishes. */
+      eventIds?: readonly string[];
       /** The request is HEAD: the response has no body, so nothing may wait for one. */
       isHead?: boolean;
       merchantId?: string | null;
@@ -25,6 +30,9 @@ declare global {
     }
   }
 }
+
+/** The most event ids in a line: the log of events has the key of each. */
+const EVENT_IDS_MAX = 20;
 
 /**
  * Gives each request its id (header X-Request-Id of every response) and logs one line when it has ended: allow-listed
@@ -59,7 +67,7 @@ export function requestLog(deps: {
     // 'close' follows 'finish', and is also emitted when the caller disconnects before the response.
     response.once('close', () => {
       const durationMs = deps.clock.now() - startedAt;
-      const { route = 'unmatched', keyId, errorCode } = response.locals;
+      const { route = 'unmatched', keyId, errorCode, eventIds } = response.locals;
       // An invented method must not become a label of its own.
       const method = route === 'unmatched' ? 'other' : request.method;
       requests.inc({ method, route, status: response.statusCode });
@@ -72,6 +80,9 @@ export function requestLog(deps: {
         duration_ms: Math.round(durationMs * 10) / 10,
         request_id: requestId,
         ...(keyId === undefined ? {} : { key_id: keyId }),
+        ...(eventIds === undefined
+          ? {}
+          : { events: eventIds.length, event_ids: eventIds.slice(0, EVENT_IDS_MAX) }),
         ...(errorCode === undefined ? {} : { code: errorCode }),
         ...(response.writableFinished ? {} : { aborted: true }),
       });

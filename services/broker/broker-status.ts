@@ -58,3 +58,13 @@ export interface PartitionStatus {
   /** How often the position was outside the log, since the start. */
   readonly outOfRange: number;
 }
+
+/** Returns how many inputs wait for another try, and for how long the oldest has; `since` is a time of the same clock. */
+export function stuckOf(
+  sources: readonly { readonly stuck: { readonly count: number; readonly since: number } }[],
+  now: number,
+): BrokerStatus['stuck'] {
+  const count = sources.reduce((sum, { stuck }) => sum + stuck.count, 0);
+  const since = Math.min(...sources.map(({ stuck }) => stuck.since));
+  return { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) };
+}

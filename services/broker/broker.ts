@@ -44,9 +44,10 @@ export interface Broker {
   /** Keeps the order of one call. Callers must serialise calls for one key. */
   publishDirectory(changes: readonly DirectoryChange[]): Promise<void>;
   /**
-   * Resolves when the whole table, as it was at the call, has been applied; `apply` is synchronous and never throws.
+   * Resolves when the whole table, as it was at the call, has been applied; `apply` is synchronous and never throws. It
+   * returns false for a record that it does not accept, which then is never published again.
    */
-  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower>;
+  followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower>;
   readonly quarantine: RecordStore<Quarantined> & {
     /** Returns the record at a position; undefined when there is none. Throws RangeError for an invalid position. */
     read(position: string): Promise<Quarantined | undefined>;
@@ -58,6 +59,7 @@ export interface Broker {
   };
   readonly deadLetters: RecordStore<DeadLetter>;
   readonly stalls: StallLog;
+  readonly remnants: Remnants;
   /** Absent where an engine never deletes unprocessed records. */
   readonly losses?: Losses;
   /** Absent where delays are measured by other clocks than this process's. */
@@ -72,6 +74,14 @@ export interface Broker {
 export interface Requeued {
   readonly requeued: number;
   readonly refused: readonly { readonly position: string; readonly detail: string }[];
+}
+
+/** What records leave behind that are done or deleted, and what of an entity is still on the streams. */
+export interface Remnants {
+  /** Overwrites what is left in the engine's own files. Resolves with what it could not: none where retention deletes it. */
+  purge(): Promise<readonly string[]>;
+  /** Returns where records that are there now, or follow from them, may be, and for how long at the most. */
+  kept(): Promise<readonly { readonly where: string; readonly forMs: number }[]>;
 }
 
 export interface BrokerCapabilities {
@@ -124,6 +134,7 @@ export interface ReceivedEvent {
         /** From the header, where it could be read that far. */
         readonly eventId?: string;
         readonly merchantId?: string;
+        readonly publishedBy?: string | undefined;
       };
   /** The Kafka record it came from. */
   readonly origin?: RecordOrigin;

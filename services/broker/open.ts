@@ -10,6 +10,7 @@ import { openKafkaBroker } from './kafka/open-kafka.ts';
 import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';
 import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-commands.ts';
 import { topicSpecs } from './kafka/topics/topics.ts';
+import { vacuumBrokerFile } from './sqlite/file/vacuum.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
 /** The watchdog's view of an engine, and the work that it must not read again; an operator's tool has none. */
@@ -49,6 +50,15 @@ export function openBroker(
         ...watched,
       });
   }
+}
+
+/**
+ * Writes the embedded engine's file anew, without what was deleted, while the service is stopped. Returns its name; null where
+ * there is none. Throws one line for an operator.
+ */
+export function vacuumBroker({ engine, dataDir }: Pick<Config, 'engine' | 'dataDir'>): string | null {
+  const file = join(dataDir, 'broker.db');
+  return engine === 'sqlite' && vacuumBrokerFile(file) ? file : null;
 }
 
 /** Commands of the cluster's own tools, for an administrator. */

@@ -3,7 +3,7 @@
  * The schemas may gain fields with defaults only, so that records of older versions stay readable.
  */
 import type { ResponseKept } from '../domain/attempt.ts';
-import type { DirectoryChange } from '../domain/directory.ts';
+import type { DirectoryChange, Seal } from '../domain/directory.ts';
 import { type DomainEvent, type EventAsText, eventAsText, withData } from '../domain/event.ts';
 import type {
   Attempted,
@@ -37,6 +37,7 @@ export const directoryCodec = recordCodec<DirectoryChange>(
     version: change.version,
     merchant: change.kind === 'merchant' ? change.value : null,
     endpoint: change.kind === 'endpoint' ? change.value : null,
+    seal: change.seal ?? null,
   }),
   directoryFromAvro,
 );
@@ -48,13 +49,22 @@ export const quarantinedCodec = recordCodec<Quarantined>(
     bytes: asBuffer(record.bytes),
     origin: origin === undefined ? null : originToAvro(origin),
   }),
-  ({ origin, endpointId, deliveryId, ...record }: InAvro<Quarantined>) => ({
+  ({ origin, endpointId, deliveryId, publishedBy, ...record }: InAvro<Quarantined>) => ({
     ...record,
     ...(endpointId === null ? {} : { endpointId }),
     ...(deliveryId === null ? {} : { deliveryId }),
+    ...(publishedBy === null ? {} : { publishedBy }),
     ...(origin === null ? {} : { origin: originFromAvro(origin) }),
   }),
 );
+
+/** Returns the length of what an encoded event says of its publisher: its last bytes. Those before are its content. */
+export function publisherBytes({ publishedBy }: Pick<DomainEvent, 'publishedBy'>): number {
+  if (publishedBy === undefined) return 1;
+  const length = Buffer.byteLength(publishedBy);
+  // The union's index, the length in seven bits a byte, of which one is the sign, and the text.
+  return 1 + Math.ceil((Math.floor(Math.log2(Math.max(1, length))) + 2) / 7) + length;
+}
 
 function originToAvro(origin: RecordOrigin): object {
   const headers = origin.headers.map(({ name, value }) => ({ name, value: value && asBuffer(value) }));
@@ -105,14 +115,16 @@ function eventFromAvro(value: EventAsText): DomainEvent {
 interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {
   readonly merchant: object | null;
   readonly endpoint: { readonly secret: object } | null;
+  readonly seal: Seal | null;
 }
 
 function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
   const { kind, id, version, merchant, endpoint } = value;
+  const sealed = value.seal ? { seal: { ...value.seal } } : {};
   if (kind === 'merchant')
-    return { kind, id, version, value: merchant && { ...merchant } } as DirectoryChange;
+    return { kind, id, version, value: merchant && { ...merchant }, ...sealed } as DirectoryChange;
   const plain = endpoint && { ...endpoint, secret: { ...endpoint.secret } };
-  return { kind, id, version, value: plain } as DirectoryChange;
+  return { kind, id, version, value: plain, ...sealed } as DirectoryChange;
 }
 
 interface RoutedInAvro extends Omit<Routed, 'kind' | 'trace'> {

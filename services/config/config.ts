@@ -3,15 +3,12 @@ import { parseEgressProxy } from '../egress/egress-proxy.ts';
 import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
+import { checkRoles, ROLES } from './roles.ts';
 import { collectorOf, tracingConfig } from './tracing-config.ts';
 import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
 
 export { ConfigError } from './variables.ts';
-
-const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
-
-type Role = (typeof ROLES)[number];
 
 const port = as.integer(0, 65_535);
 const DAY_MS = 86_400_000;
@@ -45,6 +42,12 @@ export const VARIABLES = {
     as.text,
     '',
     'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
+  ),
+  HOOKRAIL_OPERATOR: variable(
+    as.text,
+    '',
+    'The name of the person who gives operator commands, for the audit; `--as` takes its place. Empty: the user of the ' +
+      'system and the machine, such as `ann@ops-1`.',
   ),
   HOOKRAIL_OPERATOR_TOKEN_FILE: variable(
     as.text,
@@ -180,9 +183,8 @@ const VARIABLES_OF_TOOLS = [
   'HOOKRAIL_MERCHANT_ID',
   'HOOKRAIL_TEST_KAFKA_BROKERS',
   'HOOKRAIL_TEST_SCHEMA_REGISTRY_URL',
-  'HOOKRAIL_REQUIRE_KAFKA',
   'HOOKRAIL_TEST_POSTGRES_URL',
-  'HOOKRAIL_REQUIRE_POSTGRES',
+  'HOOKRAIL_REQUIRE_',
 ] as const;
 
 export type Config = ReturnType<typeof readConfig>;
@@ -205,6 +207,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     postgres: values.HOOKRAIL_STORE === 'postgres' ? postgresConfig(values, { opensStore, hasApi }) : null,
     roles,
     dataDir: values.HOOKRAIL_DATA_DIR,
+    operator: values.HOOKRAIL_OPERATOR,
     /** Whether the process keeps a database in the data directory. */
     keepsFiles: values.HOOKRAIL_ENGINE === 'sqlite' || (opensStore && values.HOOKRAIL_STORE === 'sqlite'),
     /** Routers and recorders neither seal nor open a secret: they run where no key ring is. */
@@ -263,28 +266,6 @@ function bodyRetentionDays(values: {
   throw new ConfigError(
     `HOOKRAIL_BODY_RETENTION_DAYS="${bodies}" exceeds HOOKRAIL_RETENTION_DAYS (${all}): bodies go with their rows at the latest`,
   );
-}
-
-function checkRoles(engine: 'sqlite' | 'kafka', store: 'sqlite' | 'postgres', roles: readonly Role[]): void {
-  const missing = ROLES.filter((role) => !roles.includes(role));
-  if (engine === 'sqlite' && store === 'postgres')
-    throw new ConfigError('HOOKRAIL_STORE=postgres needs Kafka: set HOOKRAIL_ENGINE=kafka');
-  if (engine === 'sqlite' && missing.length > 0) {
-    throw new ConfigError(
-      `HOOKRAIL_ROLES leaves out ${missing.join(', ')}: the sqlite engine is one process of all roles`,
-    );
-  }
-  if (roles.length === 0) {
-    throw new ConfigError(`HOOKRAIL_ROLES is empty: name at least one of ${ROLES.join(', ')}`);
-  }
-  // Both write the store, which is one file of one process.
-  if (store === 'sqlite' && roles.includes('api') !== roles.includes('recorder')) {
-    const [has, lacks] = roles.includes('api') ? ['api', 'recorder'] : ['recorder', 'api'];
-    throw new ConfigError(
-      `HOOKRAIL_ROLES has ${has} without ${lacks}: the two share the store, a file of one process; ` +
-        'HOOKRAIL_STORE=postgres separates them',
-    );
-  }
 }
 
 /** Refuses settings in production that would weaken it. */

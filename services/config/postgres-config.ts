@@ -17,6 +17,13 @@ export const POSTGRES_VARIABLES = {
       'one that can be written to. `?host=/run/postgresql` names a Unix socket. `sslmode` is `verify-full` unless every ' +
       'host is a Unix socket, `localhost`, an address of 127.0.0.0/8 or `::1`.',
   ),
+  HOOKRAIL_POSTGRES_MIGRATE_URL: variable(
+    as.text,
+    '',
+    'URL of the same database for the role that owns the tables; `operator store migrate`, `store copy` and `store vacuum` ' +
+      'use it, and grant the role in `HOOKRAIL_POSTGRES_URL` what a running process needs. Give it to these commands only. ' +
+      'Empty: one role does both.',
+  ),
   HOOKRAIL_POSTGRES_CA_FILE: variable(
     as.text,
     '',
@@ -32,6 +39,12 @@ export const POSTGRES_VARIABLES = {
     '',
     'File with that password, such as a mounted secret. A line feed at its end does not count.',
   ),
+  HOOKRAIL_POSTGRES_MIGRATE_PASSWORD: variable(
+    as.text,
+    '',
+    'Password of the user in `HOOKRAIL_POSTGRES_MIGRATE_URL`, which then has none.',
+  ),
+  HOOKRAIL_POSTGRES_MIGRATE_PASSWORD_FILE: variable(as.text, '', 'File with that password.'),
   HOOKRAIL_POSTGRES_CONNECTIONS: variable(
     as.integer(0, 1000),
     0,
@@ -70,7 +83,9 @@ export function postgresConfig(
     );
   return {
     /** Has a password: never log it. Empty in a process that does not open the store. */
-    url: withPassword(values),
+    url: withPassword(values, 'HOOKRAIL_POSTGRES'),
+    /** Of the role that owns the tables; empty = that of `url` does. Has a password, too. */
+    migrateUrl: withPassword(values, 'HOOKRAIL_POSTGRES_MIGRATE'),
     caFile: values.HOOKRAIL_POSTGRES_CA_FILE,
     connectionsMax: values.HOOKRAIL_POSTGRES_CONNECTIONS || (hasApi ? CONNECTIONS_API : CONNECTIONS_RECORDER),
     leafMs: values.HOOKRAIL_POSTGRES_LEAF_HOURS * HOUR_MS,
@@ -87,20 +102,24 @@ export function hasPassword(url: string): boolean {
   return Boolean(USER.exec(url)?.[2]?.slice(1)) || /[?&]password=/.test(url);
 }
 
-/** Returns the URL with the password that a variable or a file has. Throws ConfigError. */
-function withPassword(values: Values<typeof POSTGRES_VARIABLES>): string {
-  const { HOOKRAIL_POSTGRES_URL: url, HOOKRAIL_POSTGRES_PASSWORD_FILE: file } = values;
-  const given = values.HOOKRAIL_POSTGRES_PASSWORD;
+/** Returns the URL of a role with the password that a variable or a file has. Throws ConfigError. */
+function withPassword(
+  values: Values<typeof POSTGRES_VARIABLES>,
+  role: 'HOOKRAIL_POSTGRES' | 'HOOKRAIL_POSTGRES_MIGRATE',
+): string {
+  const url = values[`${role}_URL`];
+  const given = values[`${role}_PASSWORD`];
+  const file = values[`${role}_PASSWORD_FILE`];
   if (url === '' || (given === '' && file === '')) return url;
   if (given !== '' && file !== '')
-    throw new ConfigError('set HOOKRAIL_POSTGRES_PASSWORD or HOOKRAIL_POSTGRES_PASSWORD_FILE, not both');
-  const name = file === '' ? 'HOOKRAIL_POSTGRES_PASSWORD' : 'HOOKRAIL_POSTGRES_PASSWORD_FILE';
+    throw new ConfigError(`set ${role}_PASSWORD or ${role}_PASSWORD_FILE, not both`);
+  const name = file === '' ? `${role}_PASSWORD` : `${role}_PASSWORD_FILE`;
   if (hasPassword(url))
-    throw new ConfigError(`HOOKRAIL_POSTGRES_URL has a password, and ${name} another: leave out one of them`);
+    throw new ConfigError(`${role}_URL has a password, and ${name} another: leave out one of them`);
   const password = file === '' ? given : readPassword(name, file);
   if (!USER.test(url))
     throw new ConfigError(
-      `${name} is for the user in HOOKRAIL_POSTGRES_URL, which names none: postgres://user@host/database`,
+      `${name} is for the user in ${role}_URL, which names none: postgres://user@host/database`,
     );
   // As a function: a replacement text would give a meaning to `$`.
   return url.replace(USER, (_, user: string) => `${user}:${encodeURIComponent(password)}@`);

@@ -84,16 +84,19 @@ export type Values<Table> = {
 
 /**
  * Reads the table's variables from an environment. Throws ConfigError for a malformed value, and for any
- * HOOKRAIL_* name that neither the table nor `alsoKnown` has, with the nearest known name.
+ * HOOKRAIL_* name that neither the table nor `alsoKnown` has, with the nearest known name. One of `alsoKnown` that ends
+ * with `_` stands for all names that begin so.
  */
 export function readVariables<Table extends Record<string, Variable<unknown>>>(
   table: Table,
   alsoKnown: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Values<Table> {
-  const known = [...Object.keys(table), ...alsoKnown];
+  const known = [...Object.keys(table), ...alsoKnown.filter((name) => !name.endsWith('_'))];
+  const isOfGroup = (name: string) =>
+    alsoKnown.some((other) => other.endsWith('_') && name.startsWith(other));
   for (const name of Object.keys(environment)) {
-    if (name.startsWith('HOOKRAIL_') && !known.includes(name)) {
+    if (name.startsWith('HOOKRAIL_') && !known.includes(name) && !isOfGroup(name)) {
       throw new ConfigError(`${name} is not a variable of hookrail${didYouMean(name, known, 1)}`);
     }
   }

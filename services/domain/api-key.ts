@@ -1,13 +1,30 @@
 import { createHash } from 'node:crypto';
 
+type KeyKind = 'merchant' | 'producer';
+type KeyEnvironment = 'sandbox' | 'production';
+
+/** The beginning of a key, and what it says. */
+interface KeyForm {
+  readonly prefix: string;
+  readonly kind: KeyKind;
+  /** Null: the key names none, and is valid in each. */
+  readonly environment: KeyEnvironment | null;
+}
+
 /**
  * API keys (docs/decisions.md, "API keys"): prefix, 32 random bytes in base62, a checksum of six characters.
  * The prefix names the environment, so a key used in the wrong one gets an error that says so. The checksum
  * distinguishes a mistyped key from an unknown one without reading the store.
  */
-const PREFIXES = { sandbox: 'sk_sandbox_', production: 'sk_live_', producer: 'pk_' } as const;
-/** The kind of a key, from its prefix: a merchant's key of one environment, or a producer's. */
-export type KeyPrefix = keyof typeof PREFIXES;
+const FORMS: readonly KeyForm[] = [
+  { prefix: 'sk_sandbox_', kind: 'merchant', environment: 'sandbox' },
+  { prefix: 'sk_live_', kind: 'merchant', environment: 'production' },
+  { prefix: 'pk_sandbox_', kind: 'producer', environment: 'sandbox' },
+  { prefix: 'pk_live_', kind: 'producer', environment: 'production' },
+];
+/** Producers' keys of earlier versions. The others' prefixes come first: this one begins theirs. */
+const FORMER: KeyForm = { prefix: 'pk_', kind: 'producer', environment: null };
+const READ: readonly KeyForm[] = [...FORMS, FORMER];
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
@@ -17,43 +34,50 @@ const CHECKSUM_CHARACTERS = 6;
 const REST = new RegExp(`^[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
 export type ParsedApiKey =
-  | { readonly ok: true; readonly prefix: KeyPrefix; readonly hash: Uint8Array }
+  | {
+      readonly ok: true;
+      readonly kind: KeyKind;
+      readonly environment: KeyEnvironment | null;
+      readonly hash: Uint8Array;
+    }
   /** A description of what is wrong with its form. Never contains the key. */
   | { readonly ok: false; readonly detail: string };
 
-/**
- * Makes a key from 32 random bytes; a producer's key has the same prefix in every environment. Throws RangeError for
- * any other number of bytes.
- */
-export function newApiKey(
-  kind: 'merchant' | 'producer',
-  environment: 'sandbox' | 'production',
-  bytes: Uint8Array,
-): string {
+/** Makes a key from 32 random bytes. Throws RangeError for any other number of bytes. */
+export function newApiKey(kind: KeyKind, environment: KeyEnvironment, bytes: Uint8Array): string {
   if (bytes.length !== RANDOM_BYTES)
     throw new RangeError(`an API key is made of ${RANDOM_BYTES} random bytes`);
   const number = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-  const prefix = PREFIXES[kind === 'producer' ? 'producer' : environment];
-  const key = `${prefix}${base62(number, RANDOM_CHARACTERS)}`;
+  const form = FORMS.find((one) => one.kind === kind && one.environment === environment);
+  const key = `${form?.prefix}${base62(number, RANDOM_CHARACTERS)}`;
   return key + checksum(key);
 }
 
 /** Checks a key's form and checksum. The store decides, by its hash, whether the key exists. */
 export function parseApiKey(text: string): ParsedApiKey {
-  // At most one matches: no prefix begins with another.
-  const prefix = (Object.keys(PREFIXES) as KeyPrefix[]).find((name) => text.startsWith(PREFIXES[name]));
-  if (prefix === undefined) {
-    return { ok: false, detail: `a key begins with ${Object.values(PREFIXES).join(', ')}` };
+  const form = formOf(text);
+  if (form === undefined) {
+    return { ok: false, detail: `a key begins with ${FORMS.map(({ prefix }) => prefix).join(', ')}` };
   }
-  if (!REST.test(text.slice(PREFIXES[prefix].length))) {
-    const length = PREFIXES[prefix].length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
-    return { ok: false, detail: `a ${PREFIXES[prefix]}… key has ${length} characters, letters and digits` };
+  const { prefix, kind, environment } = form;
+  if (!REST.test(text.slice(prefix.length))) {
+    const length = prefix.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
+    return { ok: false, detail: `a ${prefix}… key has ${length} characters, letters and digits` };
   }
   const end = text.length - CHECKSUM_CHARACTERS;
   if (checksum(text.slice(0, end)) !== text.slice(end)) {
     return { ok: false, detail: 'its checksum is wrong: it was mistyped or cut off' };
   }
-  return { ok: true, prefix, hash: hashApiKey(text) };
+  return { ok: true, kind, environment, hash: hashApiKey(text) };
+}
+
+/** Returns the environment that a key names, from the key or its hint; null = none, as earlier versions made them. */
+export function environmentOfKey(keyOrHint: string): KeyEnvironment | null {
+  return formOf(keyOrHint)?.environment ?? null;
+}
+
+function formOf(text: string): KeyForm | undefined {
+  return READ.find(({ prefix }) => text.startsWith(prefix));
 }
 
 /**
@@ -68,7 +92,7 @@ export function hashApiKey(key: string): Uint8Array {
  * Returns enough to recognise a key in a list, but far too little to guess it: prefix, four characters, the last four.
  */
 export function apiKeyHint(key: string): string {
-  const prefix = Object.values(PREFIXES).find((candidate) => key.startsWith(candidate)) ?? '';
+  const prefix = formOf(key)?.prefix ?? '';
   return `${key.slice(0, prefix.length + 4)}…${key.slice(-4)}`;
 }
 

@@ -12,13 +12,25 @@ export type DirectoryChange =
       readonly id: string;
       readonly version: number;
       readonly value: Merchant | null;
+      readonly seal?: Seal;
     }
   | {
       readonly kind: 'endpoint';
       readonly id: string;
       readonly version: number;
       readonly value: Endpoint | null;
+      readonly seal?: Seal;
     };
+
+/** Shows that a record was made by a process with the key ring (seals/record-seals.ts). */
+export interface Seal {
+  /** The key of the ring that its own key is derived from. */
+  readonly keyId: string;
+  /** The version of the record that was sealed. */
+  readonly version: number;
+  /** base64 */
+  readonly mac: string;
+}
 
 /** Returns the key of a change on the DIRECTORY stream: `merchant:<id>` or `endpoint:<id>`. */
 export function directoryKey(change: Pick<DirectoryChange, 'kind' | 'id'>): string {
@@ -36,6 +48,10 @@ export class Directory {
   readonly #newest = new Map<string, DirectoryChange>();
   /** The number of endpoints whose secret each key of the key ring seals. */
   readonly #sealedWith = new Map<string, number>();
+  /** Records that are not in force, and whose deliveries wait; by key. */
+  readonly #held = new Map<string, DirectoryChange>();
+  /** The key that the held record of a key waits for. */
+  readonly #needed = new Map<string, string>();
 
   /** Applies a change; returns false when it is not newer than the last of its key. */
   apply(change: DirectoryChange): boolean {
@@ -43,9 +59,39 @@ export class Directory {
     const known = this.#newest.get(key);
     if (known !== undefined && change.version <= known.version) return false;
     this.#newest.set(key, change);
+    const held = this.#held.get(key);
+    // One that waits for its key is newer than what arrives late.
+    if (held && !(this.#needed.has(key) && change.version < held.version)) this.#release(key);
     if (change.kind === 'merchant') this.#applyMerchant(change.id, change.value);
     else this.#applyEndpoint(change.id, change.value);
     return true;
+  }
+
+  /**
+   * Holds the deliveries of a merchant or an endpoint until a change of it is applied: the given one cannot be, and the
+   * state to go by is not known. `needsKey`: it can be once the key ring has its key.
+   */
+  hold(change: DirectoryChange, { needsKey }: { readonly needsKey: boolean }): void {
+    const key = directoryKey(change);
+    this.#release(key);
+    this.#held.set(key, change);
+    if (needsKey && change.seal) {
+      this.#needed.set(key, change.seal.keyId);
+      this.#countSealed(change.seal.keyId, 1);
+    }
+  }
+
+  /** Returns whether the deliveries of an endpoint are held. */
+  isHeld(merchantId: string, endpointId: string): boolean {
+    if (this.#held.size === 0) return false;
+    return this.#held.has(`endpoint:${endpointId}`) || this.#held.has(`merchant:${merchantId}`);
+  }
+
+  #release(key: string): void {
+    const needed = this.#needed.get(key);
+    if (needed !== undefined) this.#countSealed(needed, -1);
+    this.#needed.delete(key);
+    this.#held.delete(key);
   }
 
   /** Returns the last change of a key, a delete included. */

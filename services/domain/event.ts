@@ -56,7 +56,15 @@ export interface DomainEvent {
   /** Made by the simulator. Production quarantines these. */
   readonly simulated: boolean;
   readonly data: EventData;
+  /**
+   * The id of the API key that published it, or PUBLISHED_ON_KAFKA; absent where it is not known. No part of its content:
+   * the same event under another key is a repeat.
+   */
+  readonly publishedBy?: string | undefined;
 }
+
+/** Of events that came to the topic without the API: there the brokers know who writes. No id of a key is this word. */
+export const PUBLISHED_ON_KAFKA = 'kafka';
 
 export function isEventType(value: string): value is EventType {
   return (EVENT_TYPES as readonly string[]).includes(value);
@@ -80,6 +88,8 @@ export function withData<Data>(
     occurredAt: head.occurredAt,
     simulated: head.simulated,
     data,
+    // Absent fields are null in Avro.
+    publishedBy: head.publishedBy ?? undefined,
   };
 }
 

@@ -59,6 +59,8 @@ export interface Quarantined {
   readonly deliveryId?: string;
   /** The record's value as it arrived; only its beginning when `origin.isWhole` is false. */
   readonly bytes: Uint8Array;
+  /** The id of the API key that published the event, or PUBLISHED_ON_KAFKA; absent where it is not known. */
+  readonly publishedBy?: string | undefined;
   /** The Kafka record it came from. Absent on the embedded engine, and on records of earlier versions. */
   readonly origin?: RecordOrigin;
 }

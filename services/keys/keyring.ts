@@ -1,8 +1,18 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { createRing, KeyRingError, parseRing, type RingKeys, readRing } from './keyring-file.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const SEAL_KEY_BYTES = 32;
+/** What the keys of records' seals are derived for: another purpose has another key. */
+const SEAL_PURPOSE = 'hookrail directory record seal';
 /** The shortest time between two reads of the file for an unknown key: it is read while a delivery waits. */
 const REREAD_MS = 1000;
 
@@ -19,6 +29,8 @@ export interface Sealed {
 export class KeyRing {
   readonly #file: string;
   #ring: RingKeys;
+  /** Derived from the ring's keys (HKDF-SHA256), by their ids. */
+  readonly #sealKeys = new Map<string, KeyObject>();
   #readAt = Number.NEGATIVE_INFINITY;
 
   private constructor(file: string, ring: RingKeys) {
@@ -33,7 +45,7 @@ export class KeyRing {
 
   /** Returns a ring without keys, for a process that neither seals nor opens a secret. The file is never read. */
   static empty(file: string): KeyRing {
-    const ring = new KeyRing(file, { active: '', keys: new Map() });
+    const ring = new KeyRing(file, { active: '', keys: new Map(), requiresSeals: false });
     ring.#readAt = Number.POSITIVE_INFINITY;
     return ring;
   }
@@ -56,6 +68,24 @@ export class KeyRing {
   /** The key that seals. */
   get active(): string {
     return this.#ring.active;
+  }
+
+  /** Whether the file says that every directory record has a seal. */
+  get requiresSeals(): boolean {
+    return this.#ring.requiresSeals;
+  }
+
+  /** Returns the key of directory records' seals that belongs to a key of the ring; undefined when that is missing. */
+  sealKey(keyId: string): KeyObject | undefined {
+    const known = this.#sealKeys.get(keyId);
+    if (known) return known;
+    const key = this.has(keyId) ? this.#ring.keys.get(keyId) : undefined;
+    if (!key) return undefined;
+    const derived = createSecretKey(
+      new Uint8Array(hkdfSync('sha256', key, '', SEAL_PURPOSE, SEAL_KEY_BYTES)),
+    );
+    this.#sealKeys.set(keyId, derived);
+    return derived;
   }
 
   /** Returns whether the key is there; reads the file again when it is unknown. */
@@ -84,7 +114,7 @@ export class KeyRing {
 
   /** Reads the file again. Throws KeyRingError, and changes nothing, when it cannot be used. */
   reread(): void {
-    const { active, keys } = readRing(this.#file);
+    const { active, keys, requiresSeals } = readRing(this.#file);
     for (const [id, key] of keys) {
       const known = this.#ring.keys.get(id);
       if (known && !known.equals(key)) {
@@ -93,7 +123,7 @@ export class KeyRing {
         );
       }
     }
-    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]) };
+    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]), requiresSeals };
   }
 
   /** Seals text for one owner: opening it requires the same `context`. */

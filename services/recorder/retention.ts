@@ -19,11 +19,13 @@ const STORED_MS_MIN = 30 * 86_400_000;
  * most.
  */
 const FEED_MS_MAX = 7 * 86_400_000;
+/** How often the store is purged, once something was deleted: deleted rows may have copies in unused parts of its files. */
+const PURGE_MS = 86_400_000;
 /** Records read together: each holds a body. */
 const RECORDS_STEP = 50;
 
 export interface RetentionDeps {
-  readonly store: Pick<Store, 'log' | 'feed'>;
+  readonly store: Pick<Store, 'log' | 'feed' | 'erasures'>;
   readonly broker: Pick<Broker, 'deadLetters' | 'quarantine' | 'capabilities'>;
   readonly retentionMs: number;
   /** At most `retentionMs`: bodies are deleted first. */
@@ -36,10 +38,18 @@ export interface RetentionDeps {
 /** Deletes what is older than its retention, by age, in small steps, until the signal fires. */
 export async function runRetention(deps: RetentionDeps): Promise<void> {
   const { clock, log, signal } = deps;
+  let hasDeleted = false;
+  let purgedAt = clock.now();
   while (!signal.aborted) {
     try {
       const startedAt = clock.now();
       const gone = await step(deps, clock.wall());
+      hasDeleted ||= gone > 0;
+      if (gone === 0 && hasDeleted && clock.now() >= purgedAt + PURGE_MS) {
+        await deps.store.erasures.purge();
+        hasDeleted = false;
+        purgedAt = clock.now();
+      }
       const took = clock.now() - startedAt;
       const pause = Math.min(PAUSE_MS, Math.max(PAUSE_BETWEEN_STEPS_MS_MIN, took));
       await clock.sleep(gone > 0 ? pause : PAUSE_MS, signal);

@@ -1,9 +1,11 @@
 import type { Directory, DirectoryChange } from '../domain/directory.ts';
+import { mayExceed } from '../domain/seals/record-seals.ts';
 import type { Clock } from '../process/clock.ts';
 import { pollUntil } from '../process/poll-until.ts';
-import type { SnapshotCursor, SnapshotPage } from '../store/outbox.ts';
+import type { RecordAbove, SnapshotCursor, SnapshotPage } from '../store/outbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { PublishChecks } from './publishable.ts';
 
 const PAGE = 1000;
 const PROPAGATED_MS_MAX = 30_000;
@@ -15,13 +17,16 @@ export interface ReconcileDeps {
   readonly directory: Pick<Directory, 'newest' | 'all'>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Null or absent: the store's records are taken as they are. */
+  readonly checks?: Pick<PublishChecks, 'seals' | 'refused'> | null | undefined;
 }
 
 /**
  * Makes store and DIRECTORY stream agree again, before the api serves. Normally they do; they differ when the stream
  * was replaced (another engine, topics created anew) or the store was (restored from a backup, failed over). On both sides
  * the higher version of a key wins: changes that the stream lacks go to the outbox again, newer ones of the stream are
- * copied to the store, above all deletes. A store that never held anything is new, and copies nothing.
+ * copied to the store, above all deletes. A store that never held anything is new, and copies nothing. A record of the
+ * store that does not fit its seal is replaced by the stream's, whatever their versions.
  *
  * Another process may change an endpoint meanwhile, and looks then like a difference. So the store looks at each again,
  * under the lock of its row, and only actual changes are logged.
@@ -31,8 +36,16 @@ export async function reconcile({
   directory,
   clock,
   log,
+  checks,
 }: ReconcileDeps): Promise<readonly DirectoryChange[]> {
-  const { lacking, ahead, known } = await compare(store, directory);
+  const { lacking, ahead, known, covered } = await compare({ store, directory, checks });
+  if (covered.length > 0) {
+    const raised = await store.outbox.addAbove(covered);
+    log.warn(
+      { keys: raised },
+      'the directory stream has records that something other than hookrail has written: publishing those of the store with higher versions',
+    );
+  }
   const pending = await pendingIds(store);
   // Skips changes that are in the outbox already, or that have arrived meanwhile.
   const again = lacking.filter(
@@ -55,10 +68,19 @@ export async function reconcile({
     if (adopted > 0)
       log.warn(
         { keys: adopted },
-        'the directory stream was ahead of the store: its changes were copied to the store',
+        'the directory stream was ahead of the store, or the store was changed by others: records of the stream were copied to the store',
       );
   }
-  return lacking;
+  // Both are waited for: events must not be routed without them.
+  const raised = covered.filter(({ above }) => mayExceed(above));
+  return [
+    ...lacking,
+    ...raised.map((record): DirectoryChange => ({ ...record, version: record.above + 1, value: null })),
+  ];
+}
+
+function isAhead(known: DirectoryChange | undefined, { version }: DirectoryChange): boolean {
+  return known !== undefined && known.version > version;
 }
 
 function isOlder(known: DirectoryChange | undefined, { version }: DirectoryChange): boolean {
@@ -90,16 +112,20 @@ interface Difference {
   readonly lacking: DirectoryChange[];
   /** The stream has a newer version: its own. */
   readonly ahead: DirectoryChange[];
+  /** The stream has a version that is refused, and at least as high. */
+  readonly covered: RecordAbove[];
   /** Ids of all merchants and endpoints the store has, or had. */
   readonly known: ReadonlySet<string>;
 }
 
-async function compare(
-  store: ReconcileDeps['store'],
-  directory: ReconcileDeps['directory'],
-): Promise<Difference> {
+async function compare({
+  store,
+  directory,
+  checks,
+}: Pick<ReconcileDeps, 'store' | 'directory' | 'checks'>): Promise<Difference> {
   const lacking: DirectoryChange[] = [];
   const ahead: DirectoryChange[] = [];
+  const covered: RecordAbove[] = [];
   const known = new Set<string>();
   let after: SnapshotCursor | null = null;
   do {
@@ -107,12 +133,29 @@ async function compare(
     for (const change of page.changes) {
       known.add(change.id);
       const newest = directory.newest(change);
-      if (isOlder(newest, change)) lacking.push(change);
-      else if (newest && newest.version > change.version) ahead.push(newest);
+      const isChanged = checks ? isChangedByOthers(change, checks) : false;
+      const above = checks?.refused.refusedVersion(change) ?? 0;
+      if (isChanged && newest) ahead.push(newest);
+      else if (isChanged) continue;
+      else if (above >= change.version && !isAhead(newest, change))
+        covered.push({ kind: change.kind, id: change.id, above });
+      else if (isOlder(newest, change)) lacking.push(change);
+      else if (newest && isAhead(newest, change)) ahead.push(newest);
     }
     after = page.next;
   } while (after !== null);
-  return { lacking, ahead, known };
+  return { lacking, ahead, covered, known };
+}
+
+/** Returns whether something other than hookrail has written a record of the store. */
+function isChangedByOthers(
+  change: DirectoryChange,
+  { seals, refused }: Pick<PublishChecks, 'seals' | 'refused'>,
+): boolean {
+  const verdict = seals.verdict(change);
+  if (seals.isSound(verdict) || verdict === 'key_missing') return false;
+  refused.note('store', change, verdict);
+  return true;
 }
 
 async function pendingIds(store: ReconcileDeps['store']): Promise<ReadonlySet<string>> {

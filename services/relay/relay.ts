@@ -3,6 +3,7 @@ import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { type PublishChecks, publishable } from './publishable.ts';
 import type { PublishedChanges } from './published-changes.ts';
 
 const BATCH = 200;
@@ -15,6 +16,8 @@ export interface RelayDeps {
   readonly published: Pick<PublishedChanges, 'note'>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Null or absent: changes are published as the store has them. */
+  readonly checks?: PublishChecks | null;
   /** How often the outbox is checked, milliseconds; absent where no other process adds to it. */
   readonly lookMs?: number;
 }
@@ -66,11 +69,12 @@ export class Relay {
 
   /** Publishes until nothing is pending. */
   async #drain(): Promise<void> {
-    const { store, broker, published } = this.#deps;
+    const { store, broker, published, checks } = this.#deps;
     while (!this.#stopping.signal.aborted) {
       const rows = await store.outbox.pending(BATCH);
       if (rows.length === 0) return;
-      await broker.publishDirectory(rows.map((row) => row.change));
+      const changes = rows.flatMap(({ change }) => (checks ? (publishable(change, checks) ?? []) : change));
+      if (changes.length > 0) await broker.publishDirectory(changes);
       const outboxIds = new Set(rows.map((row) => row.outboxId));
       await store.outbox.published([...outboxIds]);
       published.note(outboxIds);

@@ -3,6 +3,7 @@ import type { DirectoryChange } from '../domain/directory.ts';
 import { errorLine } from '../messages/error-message.ts';
 import { pollUntil } from '../process/poll-until.ts';
 import type { Timeline } from '../store/outbox.ts';
+import type { PublishChecks } from './publishable.ts';
 import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 import { Relay, type RelayDeps } from './relay.ts';
 
@@ -20,6 +21,8 @@ const POLL_MS = 20;
 const LATE_MS = 60_000;
 
 export interface StartRelayDeps extends RelayDeps, ReconcileDeps {
+  /** Null or absent: records are taken as the store has them. */
+  readonly checks?: PublishChecks | null;
   readonly follower: Pick<Follower, 'stalenessMs'>;
 }
 

@@ -125,12 +125,18 @@ function firstTask(
 function quarantined(
   received: ReceivedEvent,
   context: FanOutContext,
-  known: { readonly eventId?: string; readonly merchantId?: string },
+  known: {
+    readonly eventId?: string;
+    readonly merchantId?: string;
+    readonly publishedBy?: string | undefined;
+  },
   reason: QuarantineReason,
   detail: string,
 ): RouterResult {
   const { bytes, origin } = received;
   const ids = { eventId: known.eventId ?? null, merchantId: known.merchantId ?? null };
-  const record = { reason, detail, at: context.now, ...ids, bytes };
+  const { publishedBy } = known;
+  const by = publishedBy === undefined ? {} : { publishedBy };
+  const record = { reason, detail, at: context.now, ...ids, ...by, bytes };
   return { kind: 'quarantined', record: origin === undefined ? record : { ...record, origin } };
 }

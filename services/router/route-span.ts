@@ -35,12 +35,13 @@ function continued(result: Extract<RouterResult, { kind: 'routed' }>, span: Span
 function attributesOf(result: Decided) {
   const operation = { 'messaging.operation.type': 'process' };
   if (result.kind === 'quarantined') {
-    const { reason, eventId, merchantId } = result.record;
+    const { reason, eventId, merchantId, publishedBy } = result.record;
     return {
       ...operation,
       'error.type': reason,
       ...(eventId === null ? {} : { 'hookrail.event_id': eventId }),
       ...(merchantId === null ? {} : { 'hookrail.merchant_id': merchantId }),
+      ...(publishedBy === undefined ? {} : { 'hookrail.published_by': publishedBy }),
     };
   }
   const { event } = result.journal;
@@ -50,5 +51,6 @@ function attributesOf(result: Decided) {
     'hookrail.merchant_id': event.merchantId,
     'hookrail.event_type': event.type,
     'hookrail.deliveries': result.tasks.length,
+    ...(event.publishedBy === undefined ? {} : { 'hookrail.published_by': event.publishedBy }),
   };
 }

@@ -84,6 +84,9 @@ interface Begun {
 function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace): Begun | Delivery {
   const { clock, directory, transport } = deps;
 
+  // A record that was changed by others decides nothing: neither where to send, nor that there is nothing to send.
+  if (directory.isHeld(task.merchantId, task.endpointId))
+    return parked(task, heldTier(task), 'secret_not_openable', deps);
   // The endpoint as it is now: it may have been disabled, deleted, moved or rotated while the task waited.
   const endpoint = directory.endpoint(task.endpointId);
   const reason = whyCancelled(task, endpoint);

@@ -1,7 +1,7 @@
 /** The author of a change: the id of the API key, or the operator. */
 export type Actor =
   | { readonly kind: 'api_key'; readonly keyId: string }
-  | { readonly kind: 'operator' }
+  | { readonly kind: 'operator' /** The name that was given, with no proof. */; readonly person?: string }
   | { readonly kind: 'system' };
 /** A response stored for an Idempotency-Key, in the same transaction as the change that it reports. */
 export interface AnswerToStore {
@@ -28,4 +28,16 @@ export class CursorInvalid extends Error {
 /** The request's claim has ended, and another request may have taken it: nothing of the change was kept. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
+}
+/** The stored record does not fit its seal, or has none where each must have one: nothing of the change was kept. */
+export class RecordRefused extends Error {
+  override readonly name = 'RecordRefused';
+}
+
+/** An operator whose name is not known. */
+export const OPERATOR: Actor = { kind: 'operator' };
+
+/** Returns the name of an operator; null when it is not known, and of any other actor. */
+export function personOf(actor: Actor): string | null {
+  return actor.kind === 'operator' ? (actor.person ?? null) : null;
 }

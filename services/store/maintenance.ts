@@ -14,8 +14,21 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Every change made through this store, written in the change's transaction. */
+/** An entry that is added by itself: of something that the store does not do. */
+export interface AddedAuditEntry {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly merchantId: string | null;
+  readonly endpointId?: string;
+  readonly action: string;
+  /** Never contains a secret. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Every change made through this store, written in the change's transaction; and what was done elsewhere. */
 export interface Audit {
+  /** Resolves when durable. Add it before what it reports is done. */
+  add(entry: AddedAuditEntry): Promise<void>;
   /** Newest first, keyset on an opaque cursor. Rejects with CursorInvalid. */
   list(options: {
     readonly merchantId?: string;
@@ -38,7 +51,20 @@ export interface Resealed extends SealedThing {
   readonly resealed: SealedSecret;
 }
 
-/** The store's values that the key ring has sealed: endpoints' secrets and stored responses. */
+/** A part of the records was looked at. */
+export interface RecordsSealed {
+  /** Got a new seal, with a new version. */
+  readonly sealed: number;
+  /** `merchant:<id>` or `endpoint:<id>`: not as a process with the key ring has written them, and left as they are. */
+  readonly refused: readonly string[];
+  /** Where to go on; null = all were looked at. */
+  readonly next: string | null;
+}
+
+/**
+ * The store's values that the key ring has sealed: endpoints' secrets and stored responses; and the seals over the whole
+ * record of each merchant and endpoint, deleted ones included.
+ */
 export interface Sealings {
   /** Returns how much each key seals now; expired responses are not counted. */
   counts(
@@ -57,6 +83,19 @@ export interface Sealings {
     things: readonly Resealed[],
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<{ readonly endpoints: number; readonly answers: number }>;
+  /** Returns the number of records that each key seals; the key is null where a record has no seal of its version. */
+  recordCounts(): Promise<readonly { readonly keyId: string | null; readonly records: number }[]>;
+  /**
+   * Seals records anew, with outbox rows, whose seal is missing or of another key than the active one. Those that do not
+   * fit their seal stay as they are; those without one as well, once each must have one.
+   */
+  sealRecords(options: { readonly limit: number; readonly after?: string }): Promise<RecordsSealed>;
+  /** Adds the record by which the directory says that all its records are sealed, and requires seals from now on. */
+  complete(at: number): Promise<void>;
+  /** Returns whether the store has that record. */
+  isComplete(): Promise<boolean>;
+  /** Makes every change reject with RecordRefused whose stored record has no seal. */
+  require(): Promise<void>;
 }
 
 export interface ErasureOrder {
@@ -91,6 +130,16 @@ export interface Erasures {
     removed: { readonly events: number; readonly deliveries: number },
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<void>;
+  /**
+   * Notes the order with the copies of the store that are known, so that restoring one erases the entity again. Returns a line
+   * for each that still has its bodies.
+   */
+  noteInBackups(erasureId: number): Promise<readonly string[]>;
+  /**
+   * Overwrites what removed bodies and deleted rows have left behind in the store's files. Returns a line for each place where
+   * something may still be, with what removes it.
+   */
+  purge(): Promise<readonly string[]>;
   /** Returns orders that are not finished, oldest first. */
   unfinished(): Promise<readonly ErasureOrder[]>;
 }

@@ -1,23 +1,38 @@
 /** Merchants and API keys: a part of the store port (store.ts). */
+import type { EventType } from '../domain/event.ts';
 import type { Merchant } from '../domain/merchant.ts';
+import type { Actor } from './change.ts';
 
+/** `actor` of each change: an operator whose name is not known, unless given. */
 export interface Merchants {
-  create(merchant: {
-    readonly merchantId: string;
-    readonly name: string;
-    readonly senderAccountDetails: boolean;
-  }): Promise<Merchant>;
+  create(
+    merchant: {
+      readonly merchantId: string;
+      readonly name: string;
+      readonly senderAccountDetails: boolean;
+    },
+    actor?: Actor,
+  ): Promise<Merchant>;
   get(merchantId: string): Promise<Merchant | undefined>;
   list(): Promise<readonly Merchant[]>;
   update(
     merchantId: string,
     change: Partial<Pick<Merchant, 'name' | 'state' | 'senderAccountDetails'>>,
+    actor?: Actor,
   ): Promise<Merchant | undefined>;
 }
 
-export interface ApiKey {
+/** What a producer's key may publish. */
+export interface PublishRights {
+  /** Absent: events of every type. */
+  readonly types?: readonly EventType[];
+  /** Absent: events of every merchant. */
+  readonly merchants?: readonly string[];
+}
+
+export interface ApiKey extends PublishRights {
   readonly keyId: string;
-  /** `producer` keys (pk_…) open only the producer routes and belong to no merchant. */
+  /** `producer` keys (pk_sandbox_…, pk_live_…) open only the producer routes and belong to no merchant. */
   readonly kind: 'merchant' | 'producer';
   readonly merchantId: string | null;
   /** SHA-256 of the key. */
@@ -32,12 +47,21 @@ export interface ApiKey {
 }
 
 export interface ApiKeys {
-  create(key: ApiKey): Promise<void>;
+  create(key: ApiKey, actor?: Actor): Promise<void>;
   /** Returns the key as it is now, but for `lastUsedAt`, which may be older. */
   findByHash(hash: Uint8Array): Promise<ApiKey | undefined>;
   list(): Promise<readonly ApiKey[]>;
   /** Returns false when there is no such key, or it was already revoked. */
-  revoke(keyId: string, at: number): Promise<boolean>;
+  revoke(keyId: string, at: number, actor?: Actor): Promise<boolean>;
+  /**
+   * Replaces the lists of a producer's key: null = all, absent = as it is. Returns the key, or undefined when there is
+   * no such key of a producer in use.
+   */
+  setRights(
+    keyId: string,
+    change: { readonly [List in keyof PublishRights]?: NonNullable<PublishRights[List]> | null },
+    options: { readonly at: number; readonly actor: Actor },
+  ): Promise<ApiKey | undefined>;
   /** Best effort; may be delayed and grouped. */
   touch(keyId: string, at: number): void;
 }

@@ -30,6 +30,11 @@ export interface Outbox {
    */
   addAgain(changes: readonly DirectoryChange[]): Promise<number>;
   /**
+   * Adds the present state of merchants and endpoints again, with versions above these: the stream has records that are
+   * refused, and whoever cannot check them takes them for newer. Returns how many were added.
+   */
+  addAbove(records: readonly RecordAbove[]): Promise<number>;
+  /**
    * Applies changes of the DIRECTORY stream that are newer than this store's: it was restored from a backup. Versions
    * that are not higher are ignored. Fields that only the store has (descriptions, hints, times) get defaults in new
    * rows. Returns how many were applied.
@@ -46,6 +51,11 @@ export interface Outbox {
    * still on their way to the stream. Rejects with StoreUnavailable when the store is on another timeline by now.
    */
   reconciled(timeline: string): Promise<void>;
+}
+
+export interface RecordAbove extends Pick<DirectoryChange, 'kind' | 'id'> {
+  /** The version that the next one must exceed. */
+  readonly above: number;
 }
 
 export interface Timeline {

@@ -26,7 +26,7 @@ import type { Replays, TraceRecord } from './replays.ts';
 import type { StoreStatus } from './status.ts';
 
 export type * from './endpoints.ts';
-export type { ApiKey, ApiKeys, Merchants } from './merchants.ts';
+export type { ApiKey, ApiKeys, Merchants, PublishRights } from './merchants.ts';
 
 export interface Store {
   readonly merchants: Merchants;

@@ -8,6 +8,8 @@ import { readText } from './read-text.ts';
 
 /** A step waits for the attempts that became due. */
 const TIMEOUT_MS = 150_000;
+/** The name in the audit. */
+const NAME = 'hookrail sim';
 
 /** An attempt, or an endpoint that was disabled, as a step of the clock reports it. */
 export type ClockEntry =
@@ -75,7 +77,12 @@ export class OperationsClient {
     const url = `${this.#url}/operator/${command}`;
     const init = {
       method: 'POST',
-      headers: { authorization: `Bearer ${this.#token()}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.#token()}`,
+        'content-type': 'application/json',
+        // For the audit.
+        'hookrail-operator': encodeURIComponent(NAME),
+      },
       body: JSON.stringify(given),
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#signal]),
     };

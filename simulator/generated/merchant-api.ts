@@ -510,8 +510,9 @@ export interface paths {
         put?: never;
         /**
          * Publish events
-         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, the
-         *     whole request is refused. A repeated event id is a duplicate, and nothing is delivered twice; the same id with
+         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, or the key
+         *     may not publish its type or for its merchant, the whole request is refused, and errors[] names each such event. A
+         *     repeated event id is a duplicate, and nothing is delivered twice; the same id with
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
@@ -1154,6 +1155,16 @@ export interface components {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key may not publish an event of the request; none was accepted. */
+        PublishForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -2602,6 +2613,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidEvents"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["PublishForbidden"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -73,12 +73,15 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, WrongKey>>>> = {
     unknown: [() => newApiKey('merchant', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
     'a producer’s': [(keys) => keys.producer, 'api_key_invalid'],
   },
-  // A producer's key does not say its environment: one of the other is unknown here.
   producerKey: {
     missing: [() => null, 'api_key_missing'],
     'malformed: cut off': [(keys) => keys.producer.slice(0, -3), 'api_key_malformed'],
     'malformed: mistyped': [(keys) => mistyped(keys.producer), 'api_key_malformed'],
-    'the other environment’s': [(keys) => keys.live, 'api_key_invalid'],
+    'the other environment’s': [
+      () => newApiKey('producer', 'production', systemRandom.bytes(32)),
+      'api_key_environment_mismatch',
+    ],
+    'a merchant’s of the other environment': [(keys) => keys.live, 'api_key_invalid'],
     revoked: [(keys) => keys.revokedProducer, 'api_key_invalid'],
     unknown: [() => newApiKey('producer', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
     'a merchant’s': [(keys) => keys.own, 'api_key_invalid'],

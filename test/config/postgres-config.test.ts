@@ -50,24 +50,34 @@ describe('the configuration of the store on PostgreSQL', () => {
     expect(configOf({ ...lacking, HOOKRAIL_ROLES: 'router,sender' }).postgres?.url).toBe('');
   });
 
-  it('takes the password from a variable or a file, whatever characters it has', () => {
-    const url = { HOOKRAIL_POSTGRES_URL: 'postgres://hookrail@db-1,db-2/hookrail?sslmode=disable' };
-    const password = 'p@ss:/?#%41$& word';
-    const folder = mkdtempSync(join(tmpdir(), 'hookrail-password-'));
-    const file = join(folder, 'password');
-    writeFileSync(file, `${password}\n`);
-    for (const more of [
-      { HOOKRAIL_POSTGRES_PASSWORD: password },
-      { HOOKRAIL_POSTGRES_PASSWORD_FILE: file },
-    ]) {
-      const address = parsePostgresUrl(configOf({ ...url, ...more }).postgres?.url ?? '', undefined);
-      expect(address).toMatchObject({ user: 'hookrail', password, database: 'hookrail' });
-      expect(address.hosts.map(({ host }) => host)).toEqual(['db-1', 'db-2']);
-    }
-    rmSync(folder, { recursive: true });
-  });
+  it.each([
+    ['url', 'HOOKRAIL_POSTGRES'],
+    ['migrateUrl', 'HOOKRAIL_POSTGRES_MIGRATE'],
+  ] as const)(
+    'takes the password of %s from a variable or a file, whatever characters it has',
+    (of, role) => {
+      const url = { [`${role}_URL`]: 'postgres://hookrail@db-1,db-2/hookrail?sslmode=disable' };
+      const password = 'p@ss:/?#%41$& word';
+      const folder = mkdtempSync(join(tmpdir(), 'hookrail-password-'));
+      const file = join(folder, 'password');
+      writeFileSync(file, `${password}\n`);
+      for (const more of [{ [`${role}_PASSWORD`]: password }, { [`${role}_PASSWORD_FILE`]: file }]) {
+        const address = parsePostgresUrl(configOf({ ...url, ...more }).postgres?.[of] ?? '', undefined);
+        expect(address).toMatchObject({ user: 'hookrail', password, database: 'hookrail' });
+        expect(address.hosts.map(({ host }) => host)).toEqual(['db-1', 'db-2']);
+      }
+      rmSync(folder, { recursive: true });
+    },
+  );
 
   it.each([
+    [
+      {
+        HOOKRAIL_POSTGRES_MIGRATE_URL: 'postgres://owner:a@h/d',
+        HOOKRAIL_POSTGRES_MIGRATE_PASSWORD: 'other',
+      },
+      'HOOKRAIL_POSTGRES_MIGRATE_URL has a password, and HOOKRAIL_POSTGRES_MIGRATE_PASSWORD another',
+    ],
     [
       { HOOKRAIL_POSTGRES_PASSWORD: 'other' },
       'HOOKRAIL_POSTGRES_URL has a password, and HOOKRAIL_POSTGRES_PASSWORD another',

@@ -8,6 +8,7 @@ import { firstAttemptGuarantees } from './broker.first-attempts.ts';
 import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
 import { delayGuarantees, parkingGuarantees } from './broker.parking.ts';
+import { publisherGuarantees } from './broker.publishers.ts';
 import { routingGuarantees } from './broker.routing.ts';
 import { stallGuarantees } from './broker.stalls.ts';
 import { recordGuarantees } from './broker.tables.ts';
@@ -25,6 +26,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     const give = () => bench;
     describe('with events', () => eventGuarantees(give));
     describe('with a pure router', () => routingGuarantees(give));
+    describe('with publishers', () => publisherGuarantees(give));
     describe('with first attempts', () => firstAttemptGuarantees(give));
     describe('with tasks', () => taskGuarantees(give));
     describe('with parked tasks', () => parkingGuarantees(give));

@@ -67,6 +67,36 @@ function audit(test: StoreUnderTest): void {
     expect(seen).toEqual(all);
     await expect(list({ after: 'x' })).rejects.toThrow('cursor');
   });
+
+  it('has what was done elsewhere, with the person, and keeps it through a crash', async () => {
+    const actor = { kind: 'operator', person: 'ann@ops-1' } as const;
+    const entry = {
+      at: START,
+      actor,
+      merchantId: MERCHANT,
+      action: 'quarantine.show',
+      details: { position: '7' },
+    };
+    await test.store.audit.add(entry);
+    const endpointId = randomUUID();
+    const resend = { ...entry, endpointId, action: 'delivery.resend', at: START + 1 };
+    await test.store.audit.add({ ...resend, actor: { kind: 'api_key', keyId: 'key-1' } });
+    await test.store.audit.add({ ...entry, actor: OPERATOR, merchantId: null, at: START + 2 });
+    await test.store.merchants.create(
+      { merchantId: MERCHANT, name: 'Shop', senderAccountDetails: false },
+      actor,
+    );
+    const store = await test.crashAndReopen();
+    const entries = await store.audit.list({ limit: 10 });
+    expect(entries.find(({ action }) => action === 'merchant.create')).toMatchObject({ actor });
+    expect(entries.filter(({ action }) => action !== 'merchant.create')).toMatchObject([
+      { ...entry, actor: OPERATOR, merchantId: null, at: START + 2 },
+      { ...resend, actor: { kind: 'api_key', keyId: 'key-1' } },
+      entry,
+    ]);
+    // The feed reports changes of endpoints, and nothing else of the audit.
+    expect((await store.feed.read(MERCHANT, { after: '0', limit: 10 })).entries).toEqual([]);
+  });
 }
 
 function sealings(test: StoreUnderTest): void {

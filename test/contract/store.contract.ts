@@ -2,17 +2,18 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
 import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
+import { managementContract } from './management/store-management.ts';
+import { outboxContract } from './management/store-outbox.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
+import { publishersContract } from './merchants/store-publishers.ts';
 import { answersContract } from './requests/store-answers.ts';
 import { leasesContract } from './requests/store-leases.ts';
 import { limitsContract } from './requests/store-limits.ts';
 import { bodiesContract } from './store-bodies.ts';
 import { logContract } from './store-log.ts';
 import { keepingContract } from './store-maintenance.ts';
-import { managementContract } from './store-management.ts';
-import { outboxContract } from './store-outbox.ts';
 import type { StorePlace, StoreUnderTest } from './store-place.ts';
 import { replayContract } from './store-replays.ts';
 
@@ -37,6 +38,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     replayContract(test);
     keepingContract(test);
     bodiesContract(test);
+    publishersContract(test);
   });
 }
 

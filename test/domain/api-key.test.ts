@@ -1,24 +1,34 @@
 /** An API key says its environment, and a mistyped one is told from an unknown one without asking the store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { apiKeyHint, hashApiKey, newApiKey, parseApiKey } from '../../services/domain/api-key.ts';
+import {
+  apiKeyHint,
+  environmentOfKey,
+  hashApiKey,
+  newApiKey,
+  parseApiKey,
+} from '../../services/domain/api-key.ts';
+import { FORMER_KEY } from '../support/service/former-key.ts';
 
 const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const kinds = fc.constantFrom(
-  ['merchant', 'sandbox', 'sk_sandbox_', 'sandbox'] as const,
-  ['merchant', 'production', 'sk_live_', 'production'] as const,
-  ['producer', 'sandbox', 'pk_', 'producer'] as const,
+  ['merchant', 'sandbox', 'sk_sandbox_'] as const,
+  ['merchant', 'production', 'sk_live_'] as const,
+  ['producer', 'sandbox', 'pk_sandbox_'] as const,
+  ['producer', 'production', 'pk_live_'] as const,
 );
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('an API key', () => {
   test('that is new parses to its prefix and hash, and has one length per prefix', () => {
     fc.assert(
-      fc.property(bytes, kinds, (random, [kind, environment, text, prefix]) => {
+      fc.property(bytes, kinds, (random, [kind, environment, text]) => {
         const key = newApiKey(kind, environment, random);
         expect(key.startsWith(text)).toBe(true);
         expect(key).toHaveLength(text.length + 49);
-        expect(parseApiKey(key)).toEqual({ ok: true, prefix, hash: hashApiKey(key) });
+        expect(parseApiKey(key)).toEqual({ ok: true, kind, environment, hash: hashApiKey(key) });
+        expect(environmentOfKey(key)).toBe(environment);
+        expect(environmentOfKey(apiKeyHint(key))).toBe(environment);
       }),
     );
   });
@@ -50,10 +60,24 @@ describe('an API key', () => {
     `sk_live_${'a'.repeat(48)}`,
     `pk_${'!'.repeat(49)}`,
     `pk_${'a'.repeat(4900)}`,
+    `pk_test_${'a'.repeat(49)}`,
+    `pk_live${'a'.repeat(49)}`,
+    `pk_sandbox_${'a'.repeat(48)}`,
   ])('is not %j, and the reason does not repeat it', (text) => {
     const parsed = parseApiKey(text);
     expect(parsed.ok).toBe(false);
     if (!parsed.ok && text.length > 20) expect(parsed.detail).not.toContain(text.slice(8));
+  });
+
+  test('of a producer that an earlier version made is still read, and names no environment', () => {
+    expect(parseApiKey(FORMER_KEY)).toEqual({
+      ok: true,
+      kind: 'producer',
+      environment: null,
+      hash: hashApiKey(FORMER_KEY),
+    });
+    expect(environmentOfKey(apiKeyHint(FORMER_KEY))).toBeNull();
+    expect(parseApiKey(FORMER_KEY.replace('pk_', 'pk_live_')).ok).toBe(false);
   });
 
   test('is not made from too few random bytes', () => {

@@ -56,7 +56,7 @@ function typed(
     PATH: process.env.PATH,
     HOME: folder,
     npm_config_registry: address,
-    // npx runs what it has fetched before.
+    // What was fetched once is run from npm's cache, also with --no.
     npm_config_cache: mkdtempSync(join(folder, 'cache-')),
     npm_config_update_notifier: 'false',
     npm_config_fetch_retries: '0',

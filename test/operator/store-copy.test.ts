@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../services/process/clock.ts';
+import { parsePostgresUrl } from '../../services/store/postgres/client/postgres-address.ts';
+import { openPostgresStore } from '../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
@@ -58,6 +60,32 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     expect(await copy()).toMatchObject({ code: 1, err: expect.stringContaining('--to postgres://') });
     const given = { ...environment, HOOKRAIL_POSTGRES_URL: database.url };
     expect(await runTool(given, 'store', 'copy')).toMatchObject({ code: 0 });
+  });
+
+  it('fills the database with the role that owns it, for the role that the service runs with', async () => {
+    const { database, store, environment } = await place();
+    await store.close();
+    const two = {
+      ...environment,
+      HOOKRAIL_STORE: 'postgres',
+      HOOKRAIL_POSTGRES_URL: database.running,
+      HOOKRAIL_POSTGRES_MIGRATE_URL: database.owner,
+    };
+    expect(await runTool(two, 'store', 'copy')).toMatchObject({ code: 0 });
+    const address = parsePostgresUrl(database.running, undefined);
+    const options = { address, clock: systemClock(), connectionsMax: 2, leafMs: 24 * 3_600_000 };
+    const opened = await openPostgresStore({ ...options, healthPolicy: TEST_POLICY });
+    await createEndpoint(opened, 'm', '00000000-0000-4000-8000-000000000002', {
+      url: 'https://b.example.com',
+    });
+    await opened.close();
+    expect(await runTool(two, 'store', 'migrate')).toMatchObject({ code: 0 });
+    const alone = { ...two, HOOKRAIL_POSTGRES_MIGRATE_URL: '' };
+    await database.query('DELETE FROM layout WHERE version = (SELECT max(version) FROM layout)');
+    expect(await runTool(alone, 'store', 'migrate')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('HOOKRAIL_POSTGRES_MIGRATE_URL, of the role'),
+    });
   });
 
   it('refuses to copy a store of the embedded broker, whose journal does not wait', async () => {

@@ -158,6 +158,10 @@ await describeWithKafka('a loss by retention', (kafka) => {
     expect((await readiness(fourth)).waiting.filter((line) => line.includes('deleted'))).toEqual([]);
     expect(await lossesIn(where, events)).toEqual([acknowledged]);
     expect(await toolAnswer(where, 'streams', 'acknowledge', events)).toEqual([]);
+    const { acknowledged: _, ...lost } = loss;
+    expect(await toolAnswer(where, 'audit', 'list', '--limit', '1')).toMatchObject([
+      { action: 'streams.acknowledge', details: { topic: events, losses: [lost] } },
+    ]);
     await fourth.end('SIGKILL');
 
     const fifth = await start();

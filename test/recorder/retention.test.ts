@@ -80,7 +80,7 @@ test('retention deletes old rows, and bodies at half that age, in small steps', 
     },
   };
   const running = runRetention({
-    store: { log: { ...store.log, ...log } as Store['log'], feed: store.feed },
+    store: { log: { ...store.log, ...log } as Store['log'], feed: store.feed, erasures: store.erasures },
     broker,
     ...{ retentionMs: 10 * DAY_MS, bodyRetentionMs: 5 * DAY_MS, clock, signal: stopping.signal },
     log: pino({ level: 'silent' }),

@@ -242,6 +242,11 @@ test('production has no operation that moves the clock, and ignores a sandbox’
 test('a sandbox on Kafka says that its clock cannot be moved', async () => {
   const commands = clockCommands({ clock: systemClock(), broker: {}, store: hookrail.store });
   const step = commands.find('clock-step');
-  expect(await commands.find('clock-show')?.({})).toMatchObject({ can_move: false, ahead_ms: 0 });
-  await expect(step?.({ until: new Date().toISOString() })).rejects.toThrow('cannot be moved on Kafka');
+  expect(await commands.find('clock-show')?.({}, async () => {})).toMatchObject({
+    can_move: false,
+    ahead_ms: 0,
+  });
+  await expect(step?.({ until: new Date().toISOString() }, async () => {})).rejects.toThrow(
+    'cannot be moved on Kafka',
+  );
 });

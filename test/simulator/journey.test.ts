@@ -36,7 +36,7 @@ describe('from one sandbox to another', () => {
       .map((line) => JSON.parse(line));
 
   test('a recorded journey is replayed with the same bodies and the original intervals', async () => {
-    await from.items('run', 'onramp.happy', '--speed', '5x', '--wait', '20s');
+    await from.items('run', 'onramp.happy', '--seed', '1', '--speed', '5x', '--wait', '20s');
     const [{ events }] = await from.items('record', '--since', '5m', '--out', file);
     expect(events).toBe(4);
     const lines = linesOf(file);

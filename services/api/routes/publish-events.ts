@@ -1,12 +1,13 @@
 import type { RequestHandler } from 'express';
 import type { PublishedEvent } from '../../broker/broker.ts';
 import { decodeEventJson } from '../../codec/events.ts';
-import type { DomainEvent } from '../../domain/event.ts';
+import { type DomainEvent, withData } from '../../domain/event.ts';
 import { type QuarantineReason, type Refusal, refusalOf } from '../../domain/quarantine.ts';
 import { readTraceparent, TRACEPARENT } from '../../telemetry/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
+import { pointerOf, refuseOutside } from './publish-rights.ts';
 
 /** The most events in a request: as many as the broker accepts in one call. */
 const EVENTS_MAX = 500;
@@ -26,7 +27,9 @@ export function publishEvents(context: ApiContext): RequestHandler {
     }
     inFlight += 1;
     try {
-      const events = decoded(request.body);
+      const events = decoded(request.body, response.locals.keyId);
+      response.locals.eventIds = events.map(({ eventId }) => eventId);
+      refuseOutside(response.locals.publishRights ?? {}, events, Array.isArray(request.body));
       const traceparent = readTraceparent(request.headers[TRACEPARENT]);
       const refusals = await refusalsOf(events, context);
       const publishing = context.broker.publishEvents(events, { traceparent, refusals });
@@ -37,7 +40,8 @@ export function publishEvents(context: ApiContext): RequestHandler {
   };
 }
 
-function decoded(body: unknown): DomainEvent[] {
+/** `publishedBy`: the id of the request's key. */
+function decoded(body: unknown, publishedBy: string | undefined): DomainEvent[] {
   const isBatch = Array.isArray(body);
   const items: readonly unknown[] = isBatch ? body : [body];
   if (items.length === 0 || items.length > EVENTS_MAX) {
@@ -48,9 +52,9 @@ function decoded(body: unknown): DomainEvent[] {
   const errors: FieldError[] = [];
   for (const [index, item] of items.entries()) {
     const result = decodeEventJson(item);
-    if (result.ok) events.push(result.event);
+    if (result.ok) events.push(withData({ ...result.event, publishedBy }, result.event.data));
     else {
-      const prefix = isBatch ? `/${index}` : '';
+      const prefix = pointerOf(index, isBatch);
       for (const problem of result.errors) {
         errors.push({ pointer: `${prefix}${problem.pointer}`, code: problem.code, detail: problem.detail });
       }

@@ -1,7 +1,7 @@
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { EndpointRecord } from '../../store/store.ts';
-import { type ApiContext, wholeNow } from '../context.ts';
+import { type ApiContext, auditRequest, wholeNow } from '../context.ts';
 import { type Answer, idempotently } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
@@ -19,7 +19,7 @@ export function resendDelivery(context: ApiContext): RequestHandler {
     // From the key, if there is one: a repeat after a crash, before the response was stored, is the same delivery.
     const asked = key === undefined ? response.locals.requestId : `${response.locals.keyId}:${key}`;
     await idempotently(context, { request, response, replayWaits: false }, async (remember) => {
-      const answer = await resend(context, endpoint, deliveryId, asked);
+      const answer = await resend(context, response, { endpoint, deliveryId, asked });
       const kept = remember(answer);
       if (kept) await context.store.answers.keep(kept, wholeNow(context.clock));
       return answer;
@@ -29,10 +29,10 @@ export function resendDelivery(context: ApiContext): RequestHandler {
 
 async function resend(
   context: ApiContext,
-  endpoint: EndpointRecord,
-  deliveryId: string,
-  asked: string,
+  response: Response,
+  of: { readonly endpoint: EndpointRecord; readonly deliveryId: string; readonly asked: string },
 ): Promise<Answer> {
+  const { endpoint, deliveryId, asked } = of;
   const { log } = context.store;
   const { merchantId, uuid: endpointId } = endpoint;
   const source = await log.delivery(merchantId, endpointId, deliveryId);
@@ -44,6 +44,10 @@ async function resend(
   // Includes the source's id: a careless client may resend two deliveries of one event under one key.
   const newId = requestedDeliveryId(`${asked}/${deliveryId}`, eventId, endpointId);
   if ((await log.delivery(merchantId, endpointId, newId)) === undefined) {
+    await auditRequest(context, response, {
+      ...{ merchantId, endpointId, action: 'delivery.resend' },
+      details: { deliveryId: newId, of: deliveryId, eventId },
+    });
     const ids = { deliveryId: newId, eventId, merchantId, endpointId, entityId };
     const once = { trigger: 'manual', attemptsMax: 1 } as const;
     await publishRequested(context, { ...ids, type, subType, apiVersion, occurredAt, body, ...once });

@@ -9,7 +9,7 @@ import { renderBody } from '../../domain/versions/render.ts';
 import { goneSignal } from '../../process/gone.ts';
 import { sampleEvent } from '../../samples/sample.ts';
 import type { EndpointRecord } from '../../store/store.ts';
-import { type ApiContext, wholeNow } from '../context.ts';
+import { type ApiContext, auditRequest, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
@@ -44,6 +44,10 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId);
     // Starts waiting before the publish: the attempt may end at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
+    await auditRequest(context, response, {
+      ...{ merchantId: asked.merchantId, endpointId: asked.endpointId, action: 'delivery.test' },
+      details: { deliveryId: asked.deliveryId, type: event.type, subType: event.subType },
+    });
     await publishRequested(context, asked);
     const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
     const warnings = warningsFor(endpoint, event.type, merchant);

@@ -1,4 +1,4 @@
-import type { BrokerStatus } from '../broker-status.ts';
+import { type BrokerStatus, stuckOf } from '../broker-status.ts';
 import type { Admins } from './client/admins.ts';
 import type { TopicConsumer } from './consumer/topic-consumer.ts';
 import type { Lag } from './lag/lag.ts';
@@ -30,9 +30,6 @@ export interface EngineParts {
 
 export function engineStatus(parts: EngineParts): BrokerStatus {
   const { now, time, lag, producer, sources, journal, taskStreams } = parts;
-  const stuck = [...sources.stuck, journal.stuck];
-  const count = stuck.reduce((sum, one) => sum + one.count, 0);
-  const since = Math.min(...stuck.map((one) => one.since));
   const brokerNow = time.isKnown ? time.now() : now;
   const overdueMs = brokerNow - (taskStreams.oldestDue(brokerNow) ?? brokerNow);
   return {
@@ -53,7 +50,7 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
     producer: { waitingBytes: producer.waitingBytes, oldestWaitingMs: producer.oldestWaitingMs },
     schemasWaiting: parts.records.schemasWaiting,
     quarantined: parts.quarantine.putByReason,
-    stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, now - since) },
+    stuck: stuckOf([...sources.all, journal], now),
   };
 }
 

@@ -10,7 +10,6 @@ import type {
   Broker,
   BrokerCapabilities,
   Follower,
-  PublishedTask,
   ReceivedEvent,
   RouterResult,
   Settlement,
@@ -47,6 +46,7 @@ import { Sources } from './streams/sources.ts';
 import { type OpenTopic, TaskStreams } from './streams/task-streams.ts';
 import { timeQuestion } from './time/ask-time.ts';
 import { BrokerTime } from './time/broker-time.ts';
+import { keptRecords } from './topics/kept-records.ts';
 import { Retentions } from './topics/retentions.ts';
 
 const CLOSE_GRACE_MS = 5000;
@@ -85,6 +85,7 @@ class KafkaEngine implements KafkaBroker {
   readonly quarantine: QuarantineStore;
   readonly deadLetters: Broker['deadLetters'];
   readonly stalls: StallTopic;
+  readonly remnants: Broker['remnants'];
   readonly losses: KafkaLosses;
   /** Never resolves: outages pass, and this engine waits for their end. */
   readonly failed = new Promise<Error>(() => {});
@@ -143,6 +144,7 @@ class KafkaEngine implements KafkaBroker {
     this.quarantine = new QuarantineStore({ ...stored, topic: topics.quarantine, outgoing: this.#outgoing });
     this.deadLetters = deadLetterStore({ ...stored, topic: topics.dead });
     this.stalls = new StallTopic({ ...stored, topic: topics.stalls });
+    this.remnants = keptRecords({ admins: this.#admins, topics, log });
     const closing = this.#closing.signal;
     const open: OpenTopic = (topic, rest) => this.#openTopic(topic, rest);
     const poison = (record: ReadRecord, detail: string, done: () => void) =>
@@ -197,15 +199,13 @@ class KafkaEngine implements KafkaBroker {
 
   publishEvents: Broker['publishEvents'] = (...args) => this.#publisher.publishEvents(...args);
 
-  publishTasks(tasks: readonly PublishedTask[]): Promise<void> {
-    return this.#publisher.publishTasks(tasks);
-  }
+  publishTasks: Broker['publishTasks'] = (tasks) => this.#publisher.publishTasks(tasks);
 
   publishDirectory(changes: readonly DirectoryChange[]): Promise<void> {
     return this.#directory.publish(changes);
   }
 
-  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower> {
+  followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower> {
     return this.#directory.follow(apply, { republish: this.#options.publishesDirectory });
   }
 
@@ -268,8 +268,7 @@ class KafkaEngine implements KafkaBroker {
     const { clock, log } = this.#options;
     const origin = originOf(record);
     log.error({ place: placeText(origin), ...why }, 'an unreadable record was put into quarantine');
-    const bytes = record.value ?? Buffer.alloc(0);
-    const stored = { ...why, at: clock.wall(), bytes, origin };
+    const stored = { ...why, at: clock.wall(), bytes: record.value ?? Buffer.alloc(0), origin };
     this.quarantine.put({ ...stored, eventId: null, merchantId: null }).then(done, () => {});
   }
 

@@ -4,6 +4,7 @@ import {
   deadLetterCodec,
   directoryCodec,
   eventCodec,
+  publisherBytes,
   quarantinedCodec,
   taskCodec,
 } from '../../codec/records.ts';
@@ -99,7 +100,7 @@ export class CommitHalf {
 
   /** The number of appended events that are to be checked for repeats. */
   get checkedEvents(): number {
-    return this.#eventEnds.length;
+    return this.#eventEnds.length / 2;
   }
 
   /** The number of events whose results are in this half. */
@@ -114,6 +115,7 @@ export class CommitHalf {
   routed(event: DomainEvent): void {
     this.#routed ??= new ByteWriter(this.#spare.take());
     eventCodec.encode(event, this.#routed);
+    this.#routed.truncate(this.#routed.length - publisherBytes(event));
     this.#routedEnds.push(this.#routed.length);
   }
 
@@ -133,7 +135,8 @@ export class CommitHalf {
     // A copy: the writer's buffer is transferred to the thread.
     row.records.push(stream === JOURNAL ? Buffer.from(writer.written.subarray(start)) : record);
     this.#bytes += writer.length - start;
-    if (stream === EVENTS && checked) this.#eventEnds.push(writer.length);
+    if (stream !== EVENTS || !checked) return;
+    this.#eventEnds.push(writer.length - publisherBytes(record as DomainEvent), writer.length);
   }
 
   /** Appends a task to its stream of first attempts, or to the delayed ones. */

@@ -6,7 +6,7 @@ import type { EngineThread } from './file/engine-thread.ts';
 const READ_LIMIT = 1_000;
 
 interface Following {
-  readonly apply: (change: DirectoryChange) => void;
+  readonly apply: (change: DirectoryChange) => unknown;
   /** Changes committed while the table is read, to be applied after it; null once it was read. */
   early: DirectoryChange[] | null;
 }
@@ -32,7 +32,7 @@ export class DirectoryTable {
     }
   }
 
-  async follow(apply: (change: DirectoryChange) => void): Promise<Follower> {
+  async follow(apply: (change: DirectoryChange) => unknown): Promise<Follower> {
     const following: Following = { apply, early: [] };
     this.#followers.add(following);
     const stop = async () => {
@@ -53,7 +53,7 @@ export class DirectoryTable {
     return { stalenessMs: () => 0, close: stop };
   }
 
-  async #readAll(apply: (change: DirectoryChange) => void): Promise<Map<string, number>> {
+  async #readAll(apply: (change: DirectoryChange) => unknown): Promise<Map<string, number>> {
     const versions = new Map<string, number>();
     let after = '';
     for (;;) {

@@ -6,13 +6,15 @@ import type { EngineThread } from './file/engine-thread.ts';
 const FORGET_PAUSE_MS = 1_000;
 const FORGET_ROUND_PAUSE_MS = 60 * 60 * 1000;
 const FORGET_STEP = 1_000;
+/** How long a repeated event id is recognised by default. */
+const RETENTION_MS = 45 * 86_400_000;
 
 export interface ForgettingOptions {
   readonly clock: Clock;
   readonly queue: CommitQueue;
   readonly thread: EngineThread;
   /** The time that an event id is remembered, milliseconds. */
-  readonly retentionMs: number;
+  readonly retentionMs: number | undefined;
 }
 
 /** Deletes old event ids a few at a time, while no commit is running. */
@@ -32,7 +34,7 @@ export class Forgetting {
   }
 
   #after(pauseMs: number): void {
-    const { clock, queue, thread, retentionMs } = this.#options;
+    const { clock, queue, thread, retentionMs = RETENTION_MS } = this.#options;
     this.#cancel = clock.at(clock.now() + pauseMs, () => {
       if (queue.busy) return this.#after(FORGET_PAUSE_MS);
       const before = clock.wall() - retentionMs;

@@ -63,7 +63,7 @@ export class SeenEvents {
     this.#loaded = true;
   }
 
-  /** Looks up an event by its record, and remembers it when it is FRESH. */
+  /** Looks up an event by its encoded content, and remembers it when it is FRESH. */
   check(record: Buffer): typeof FRESH | typeof SAME | typeof OTHER {
     if (!this.#loaded) this.#load();
     this.#readKey(record);

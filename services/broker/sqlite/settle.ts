@@ -112,6 +112,7 @@ export function refusedRecord(event: DomainEvent, reason: Refusal, at: number): 
     eventId,
     merchantId,
     bytes: eventBytes(event),
+    publishedBy: event.publishedBy,
   };
 }
 
@@ -124,5 +125,6 @@ export function conflicting(event: DomainEvent, at: number): Quarantined {
     eventId: event.eventId,
     merchantId: event.merchantId,
     bytes: eventBytes(event),
+    publishedBy: event.publishedBy,
   };
 }

@@ -25,7 +25,7 @@ import type {
   ReceivedEvent,
   RouterResult,
 } from '../broker.ts';
-import type { BrokerStatus } from '../broker-status.ts';
+import { type BrokerStatus, stuckOf } from '../broker-status.ts';
 import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -35,6 +35,7 @@ import { EngineThread } from './file/engine-thread.ts';
 import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
+import { Purging, remnantsOf } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { StoredEvent, settleEvent, settleTask } from './settle.ts';
 import { StallFile } from './stalls/stall-file.ts';
@@ -42,8 +43,6 @@ import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
 import type { FileItem } from './work.ts';
 
-/** How long a repeated event id is recognised by default. */
-const RECENT_EVENTS_RETENTION_MS = 45 * 86_400_000;
 const CLOSE_GRACE_MS = 5_000;
 /**
  * No event is routed while this many first attempts wait in memory: further tasks would have to be read back from the
@@ -91,6 +90,7 @@ class SqliteEngine implements SqliteBroker {
   readonly deadLetters: Broker['deadLetters'];
   readonly stalls: StallFile;
   readonly delays: Delays;
+  readonly remnants: Broker['remnants'];
   readonly failed: Promise<Error>;
   readonly #options: SqliteBrokerOptions;
   readonly #thread: EngineThread;
@@ -102,6 +102,7 @@ class SqliteEngine implements SqliteBroker {
   readonly #endClockNote: () => void;
   readonly #quarantined = new Map<QuarantineReason, number>();
   readonly #forgetting: Forgetting;
+  readonly #purging: Purging;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedFile) {
@@ -123,9 +124,12 @@ class SqliteEngine implements SqliteBroker {
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);
+        this.#purging.committed();
         if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
-        if (publications?.forward) this.#broughtForward(publications.forward);
+        const { forward } = publications ?? {};
+        forward?.moved();
+        if (forward) this.#streams.bringForward(forward.ms);
       },
     });
     this.events = this.#eventSource();
@@ -151,13 +155,16 @@ class SqliteEngine implements SqliteBroker {
     this.stalls = new StallFile(options.file, clock);
     this.delays = {
       nextDue: () => this.#streams.nextDue(),
-      isQuiet: () => !this.#queue.busy && this.#streams.isQuiet(),
+      isQuiet: () => this.#isQuiet(),
       bringForward: async (ms, moved) => {
         await this.#queue.publish((part) => part.bringForward(ms, moved));
       },
     };
-    const { recentEventsRetentionMs: retentionMs = RECENT_EVENTS_RETENTION_MS } = options;
+    const retentionMs = options.recentEventsRetentionMs;
     this.#forgetting = new Forgetting({ clock, queue: this.#queue, thread, retentionMs });
+    this.#purging = new Purging({ clock, thread, isQuiet: () => this.#isQuiet() });
+    const isEmpty = () => this.#isQuiet() && this.delays.nextDue() === null;
+    this.remnants = remnantsOf(this.#purging, isEmpty, options.retryScale);
     this.#endClockNote = noteClockChanges(clock, this.#queue);
   }
 
@@ -181,14 +188,11 @@ class SqliteEngine implements SqliteBroker {
     });
   }
 
-  followDirectory(apply: (change: DirectoryChange) => void): Promise<Follower> {
+  followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower> {
     return this.#directory.follow(apply);
   }
 
   status(): BrokerStatus {
-    const stuck = this.#sources().map((source) => source.stuck);
-    const since = Math.min(...stuck.map((one) => one.since));
-    const count = stuck.reduce((sum, one) => sum + one.count, 0);
     return {
       reachable: this.#queue.reachable,
       joining: [],
@@ -200,7 +204,7 @@ class SqliteEngine implements SqliteBroker {
       producer: { waitingBytes: 0, oldestWaitingMs: this.#queue.waitingMs },
       schemasWaiting: 0,
       quarantined: this.#quarantined,
-      stuck: { count, oldestMs: count === 0 ? 0 : Math.max(0, this.#options.clock.now() - since) },
+      stuck: stuckOf(this.#sources(), this.#options.clock.now()),
     };
   }
 
@@ -225,19 +229,20 @@ class SqliteEngine implements SqliteBroker {
     await Promise.race([this.#queue.drained(), clock.sleep(CLOSE_GRACE_MS, ended.signal)]);
     ended.abort();
     this.#release();
+    await this.#purging.end();
     await this.#thread.close();
   }
 
   #release(): void {
     this.#forgetting.end();
+    this.#purging.cancel();
     this.#endClockNote();
     this.#streams.close();
     this.#queue.end(new Error('the broker is closed'));
   }
 
-  #broughtForward({ ms, moved }: { readonly ms: number; readonly moved: () => void }): void {
-    moved();
-    this.#streams.bringForward(ms);
+  #isQuiet(): boolean {
+    return !this.#queue.busy && this.#streams.isQuiet();
   }
 
   #sources() {

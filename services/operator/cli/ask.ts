@@ -1,12 +1,15 @@
+import { existsSync } from 'node:fs';
 import type { Broker } from '../../broker/broker.ts';
 import type { Config } from '../../config/config.ts';
 import { KeyRing } from '../../keys/keyring.ts';
 import { type Clock, systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
+import { type Actor, personOf } from '../../store/change.ts';
 import type { Store } from '../../store/store.ts';
-import { type Arguments, OperatorError } from '../commands/arguments.ts';
+import { type AddToAudit, type Arguments, auditOf, OperatorError } from '../commands/arguments.ts';
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
+import { PERSON_HEADER } from '../commands/person.ts';
 import { operatorTokenFile, readToken } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
@@ -25,7 +28,13 @@ const CHANGES: readonly string[] = ['merchants-pause', 'merchants-resume', 'merc
 /** The longest wait until the api of another process has published a change, and how often the outbox is looked at. */
 const PUBLISHED_MS_MAX = 3000;
 const PUBLISHED_LOOK_MS = 50;
-const LONG_COMMANDS: readonly string[] = ['entity-erase', 'keyring-rewrap', 'replay-start', 'store-backup'];
+const LONG_COMMANDS: readonly string[] = [
+  'entity-erase',
+  'events-show',
+  'keyring-rewrap',
+  'replay-start',
+  'store-backup',
+];
 
 /**
  * Asks the running service, or opens the store when no service runs on this data directory. `note`: says what the result
@@ -35,32 +44,26 @@ export async function ask(
   command: OperatorCommand | BrokerCommand,
   given: Arguments,
   config: Config,
-  note: (line: string) => void = () => {},
+  { actor, note = () => {} }: { readonly actor: Actor; readonly note?: (line: string) => void },
 ): Promise<unknown> {
   const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
     config,
+    actor,
     withinMs:
       isBrokerCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isBrokerCommand(command))
+  if (isBrokerCommand(command)) {
+    const audit = auditWhereStoreIs(config, actor);
     return withBroker(config, async (broker) =>
-      runBrokerCommand(broker, command, given, systemClock().now()),
+      runBrokerCommand(broker, command, given, { now: systemClock().now(), audit }),
     );
-  const clock = systemClock();
-  const { openStore } = await import('../../store/open.ts');
+  }
   const { runOperatorCommand } = await import('../commands/commands.ts');
-  const { createLogger } = await import('../../telemetry/logger.ts');
-  const opening = openStore(config, clock, createLogger('silent'));
-  const store = await opening.catch((error: Error) => {
-    if (config.postgres) throw new OperatorError(error.message);
-    return throwInUse(error, config);
-  });
-  try {
+  return withStore(config, async (store, clock) => {
     const result = await runOperatorCommand(
       {
-        store,
-        clock,
+        ...{ store, clock, actor },
         random: systemRandom,
         environment: config.environment,
         keyRing: () => KeyRing.read(config.keyRingFile),
@@ -71,6 +74,24 @@ export async function ask(
     );
     if (CHANGES.includes(command) && config.engine !== 'sqlite') await noteUnpublished(store, clock, note);
     return result;
+  });
+}
+
+/** Opens the store for one use. */
+export async function withStore<T>(
+  config: Config,
+  use: (store: Store, clock: Clock) => Promise<T>,
+): Promise<T> {
+  const clock = systemClock();
+  const { openStore } = await import('../../store/open.ts');
+  const { createLogger } = await import('../../telemetry/logger.ts');
+  const opening = openStore(config, clock, createLogger('silent'), keyRingOf(config));
+  const store = await opening.catch((error: Error) => {
+    if (config.postgres) throw new OperatorError(error.message);
+    return throwInUse(error, config);
+  });
+  try {
+    return await use(store, clock);
   } finally {
     await store.close();
   }
@@ -92,6 +113,31 @@ async function noteUnpublished(
     }
     await clock.sleep(PUBLISHED_LOOK_MS);
   }
+}
+
+/** Whether a store is there: beside a router or sender, or on an administrator's machine, there may be none. */
+export async function hasStore(config: Config): Promise<boolean> {
+  const { storeFile } = await import('../../store/open.ts');
+  return (
+    config.postgres !== null || existsSync(storeFile(config)) || existsSync(operatorTokenFile(config.dataDir))
+  );
+}
+
+/** Opens the store for each entry. Throws where there is none: what cannot be recorded is not done. */
+function auditWhereStoreIs(config: Config, actor: Actor): AddToAudit {
+  return async (...entry) => {
+    if (!(await hasStore(config)))
+      throw new OperatorError(
+        'this is recorded in the audit, and there is no store here: run it where the api runs, or with its ' +
+          'HOOKRAIL_DATA_DIR, or HOOKRAIL_STORE and HOOKRAIL_POSTGRES_URL',
+      );
+    await withStore(config, (store, clock) => auditOf({ store, clock, actor })(...entry));
+  };
+}
+
+/** The ring that seals what a command changes; null where there is none, and only records without a seal are changed. */
+function keyRingOf({ keyRingFile }: Config): KeyRing | null {
+  return existsSync(keyRingFile) ? KeyRing.read(keyRingFile) : null;
 }
 
 /** A file that cannot be opened is probably that of a service which was looked for at another address. */
@@ -125,14 +171,18 @@ async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>
 async function askService(
   url: string,
   given: Arguments,
-  { config, withinMs }: { readonly config: Config; readonly withinMs: number },
+  { config, actor, withinMs }: { readonly config: Config; readonly actor: Actor; readonly withinMs: number },
 ): Promise<{ result: unknown } | undefined> {
   const token = readToken(config);
   if (token === undefined) return undefined;
   const { request } = await import('undici');
   const answer = await request(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      [PERSON_HEADER]: encodeURIComponent(personOf(actor) ?? ''),
+    },
     body: JSON.stringify(given),
     signal: AbortSignal.timeout(withinMs),
     headersTimeout: withinMs,
@@ -159,10 +209,10 @@ export function operationsUrl({ operations: { host, port } }: Config): string {
 }
 
 /** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
-export async function recordStoreSummaries(config: Config) {
+export async function recordStoreSummaries(config: Config, actor: Actor) {
   const of = async (command: BrokerCommand) => {
     const url = `${operationsUrl(config)}/operator/${command}`;
-    const answer = await askService(url, {}, { config, withinMs: LONG_TIMEOUT_MS });
+    const answer = await askService(url, {}, { config, actor, withinMs: LONG_TIMEOUT_MS });
     return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
   };
   return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };

@@ -5,6 +5,7 @@ import type { Arguments, OperatorCommand } from '../commands/commands.ts';
 export interface GlobalOptions {
   readonly 'data-dir': string | undefined;
   readonly output: 'text' | 'json';
+  readonly as: string | undefined;
 }
 
 /** Runs a command and prints its result. */

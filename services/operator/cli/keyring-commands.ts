@@ -1,10 +1,28 @@
 import type { Argv } from 'yargs';
-import { addKey, createRing, fingerprint, readRing, removeKey } from '../../keys/keyring-file.ts';
+import {
+  addKey,
+  createRing,
+  fingerprint,
+  readRing,
+  removeKey,
+  requireSeals,
+} from '../../keys/keyring-file.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
-/** The number of endpoints and stored responses that each key seals, from the store. */
-type Usage = readonly { readonly keyId: string; readonly endpoints: number; readonly answers: number }[];
+/** The number of secrets, stored responses and whole records that each key seals, from the store. */
+type Usage = readonly {
+  readonly keyId: string;
+  readonly endpoints: number;
+  readonly answers: number;
+  readonly records: number;
+}[];
+
+export interface KeyRingChange {
+  readonly change: 'create' | 'add' | 'remove' | 'require-seals';
+  readonly keyRing: string;
+  readonly key: string;
+}
 
 export interface KeyRingMeans {
   readonly execute: Execute;
@@ -12,24 +30,27 @@ export interface KeyRingMeans {
   readonly usage: (options: GlobalOptions) => Promise<Usage | null>;
   /** The configured file, used when none is given. */
   readonly ringFile: (options: GlobalOptions) => string;
+  /** Records a change of the file in the audit, where there is a store. */
+  readonly note: (options: GlobalOptions, change: KeyRingChange) => Promise<void>;
   readonly show: (options: GlobalOptions, result: unknown) => void;
 }
 
 const RING = { ring: { type: 'string', describe: 'The file (HOOKRAIL_KEYRING)' } } as const;
 
-/** `keyring create|add|list|rewrap|remove` */
+/** `keyring create|add|list|rewrap|remove|require-seals` */
 export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans): Argv<GlobalOptions> {
   const { execute, show } = means;
   const fileOf = (argv: GlobalOptions & { ring: string | undefined }) => argv.ring ?? means.ringFile(argv);
-  return rings
+  return requireSealsCommand(rings, means, fileOf)
     .command(
       'create',
       'Create a key ring; never overwrites a file',
       (create) =>
         create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
-      (argv) => {
+      async (argv) => {
         const file = argv.out ?? means.ringFile(argv);
         create(file);
+        await means.note(argv, { change: 'create', keyRing: file, key: readRing(file).active });
         const note = 'keep a copy; without it no signing secret can be read';
         show(argv, argv.output === 'json' ? { created: file, note } : `created ${file}: ${note}`);
       },
@@ -38,9 +59,10 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       'add',
       'Add a key and make it the active one; the others still open secrets',
       (add) => add.options(RING),
-      (argv) => {
+      async (argv) => {
         const file = fileOf(argv);
         const added = addKey(file);
+        await means.note(argv, { change: 'add', keyRing: file, key: added });
         show(argv, {
           added,
           keyRing: file,
@@ -68,6 +90,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
       async (argv) => {
         const file = fileOf(argv);
         refuseUsed(argv.id, await means.usage(argv));
+        await means.note(argv, { change: 'remove', keyRing: file, key: argv.id });
         removeKey(file, argv.id);
         show(argv, {
           removed: argv.id,
@@ -76,7 +99,30 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         });
       },
     )
-    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove');
+    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove, require-seals');
+}
+
+/** `keyring require-seals` */
+function requireSealsCommand(
+  rings: Argv<GlobalOptions>,
+  { show, note }: KeyRingMeans,
+  fileOf: (argv: GlobalOptions & { ring: string | undefined }) => string,
+): Argv<GlobalOptions> {
+  return rings.command(
+    'require-seals',
+    'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
+    (options) => options.options(RING),
+    async (argv) => {
+      const file = fileOf(argv);
+      await note(argv, { change: 'require-seals', keyRing: file, key: readRing(file).active });
+      requireSeals(file);
+      show(argv, {
+        keyRing: file,
+        requiresSeals: true,
+        next: `copy ${file} to every process, and restart it`,
+      });
+    },
+  );
 }
 
 function create(path: string): void {
@@ -103,6 +149,7 @@ function keysOf(file: string, usage: Usage | null) {
       fingerprint: print,
       endpoints: usage && (used?.endpoints ?? 0),
       answers: usage && (used?.answers ?? 0),
+      records: usage && (used?.records ?? 0),
     };
   };
   const missing = (usage ?? []).filter(({ keyId }) => !keys.has(keyId));
@@ -121,7 +168,7 @@ function refuseUsed(id: string, usage: Usage | null): void {
   const used = usage.find(({ keyId }) => keyId === id);
   if (used === undefined) return;
   throw new OperatorError(
-    `key "${id}" seals the secrets of ${used.endpoints} endpoints and ${used.answers} stored answers: ` +
+    `key "${id}" seals the secrets of ${used.endpoints} endpoints, ${used.answers} stored answers and ${used.records} records: ` +
       'hookrail operator keyring rewrap, then try again',
   );
 }

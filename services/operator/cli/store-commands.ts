@@ -45,6 +45,36 @@ export function merchantCommands(merchants: Argv<GlobalOptions>, execute: Execut
     .demandCommand(1, 'name a merchants command: create, list, pause, resume, set');
 }
 
+const RIGHTS = {
+  types: {
+    type: 'string',
+    array: true,
+    requiresArg: true,
+    describe: 'Event types that a producer’s key may publish, or all',
+  },
+  merchants: {
+    type: 'string',
+    array: true,
+    requiresArg: true,
+    describe: 'Ids of the merchants whose events it may publish, or all',
+  },
+} as const;
+
+/** `events …` */
+export function eventCommands(events: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
+  return events
+    .command(
+      'show <id>',
+      'Show an event without its data: the key that published it, and where it went',
+      (show) =>
+        show
+          .positional('id', { type: 'string', demandOption: true, describe: 'The event’s id' })
+          .option('merchant', { type: 'string', describe: 'The merchant’s id: finds it sooner' }),
+      (argv) => execute('events-show', argv, pick(argv, ['id', 'merchant'])),
+    )
+    .demandCommand(1, 'name an events command: show');
+}
+
 /** `keys …` */
 export function keyCommands(keys: Argv<GlobalOptions>, execute: Execute): Argv<GlobalOptions> {
   return keys
@@ -58,8 +88,10 @@ export function keyCommands(keys: Argv<GlobalOptions>, execute: Execute): Argv<G
             type: 'boolean',
             describe: 'A producer key, for services that publish events',
           })
-          .option('name', { type: 'string', describe: 'What it is for, to tell keys apart' }),
-      (argv) => execute('keys-create', argv, pick(argv, ['merchant', 'producer', 'name'])),
+          .option('name', { type: 'string', describe: 'What it is for, to tell keys apart' })
+          .options(RIGHTS),
+      (argv) =>
+        execute('keys-create', argv, pick(argv, ['merchant', 'producer', 'name', 'types', 'merchants'])),
     )
     .command(
       'list',
@@ -68,12 +100,19 @@ export function keyCommands(keys: Argv<GlobalOptions>, execute: Execute): Argv<G
       (argv) => execute('keys-list', argv, {}),
     )
     .command(
+      'set <id>',
+      'Change what a producer’s key may publish; in force from its next request on',
+      (set) =>
+        set.positional('id', { type: 'string', demandOption: true, describe: 'The keyId' }).options(RIGHTS),
+      (argv) => execute('keys-set', argv, pick(argv, ['id', 'types', 'merchants'])),
+    )
+    .command(
       'revoke <id>',
       'Revoke a key',
       (revoke) => revoke.positional('id', { type: 'string', demandOption: true, describe: 'The keyId' }),
       (argv) => execute('keys-revoke', argv, pick(argv, ['id'])),
     )
-    .demandCommand(1, 'name a keys command: create, list, revoke');
+    .demandCommand(1, 'name a keys command: create, list, set, revoke');
 }
 
 function pick(argv: object, names: readonly string[]): Arguments {

@@ -5,6 +5,7 @@ import { hasPassword, readPostgresCa } from '../../config/postgres-config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
+import type { Actor } from '../../store/change.ts';
 import type { CopyResult } from '../../store/copy/copy-store.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { GlobalOptions } from './execute.ts';
@@ -16,6 +17,8 @@ export interface CopyMeans {
   readonly environment: Environment;
   /** `over`: variables in the place of the environment's. */
   readonly configOf: (options: GlobalOptions, over?: Environment) => Config;
+  /** Who gives the command. */
+  readonly actorOf: (options: GlobalOptions) => Actor;
   readonly print: (line: string) => void;
   readonly show: (options: GlobalOptions, result: unknown) => void;
 }
@@ -48,13 +51,17 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
   const config = targetConfig(means, argv);
   const { postgres } = config;
   if (postgres === null) throw new Error('the configuration has no store on PostgreSQL');
-  const { storeFile } = await import('../../store/open.ts');
+  const { storeFile, runningRoleOf } = await import('../../store/open.ts');
   const { copyStore } = await import('../../store/copy/copy-store.ts');
   try {
     const result = await copyStore({
       file: storeFile(config),
       snapshotFile: join(resolve(argv['snapshot-dir'] ?? config.dataDir), 'store-copy.db'),
-      to: { url: postgres.url, ca: readPostgresCa(postgres) },
+      to: {
+        url: postgres.migrateUrl || postgres.url,
+        ca: readPostgresCa(postgres),
+        runningRole: runningRoleOf(postgres),
+      },
       leafMs: postgres.leafMs,
       healthPolicy: config.autoDisable,
       clock: systemClock(),

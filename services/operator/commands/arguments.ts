@@ -2,6 +2,7 @@ import type { Environment } from '../../api/auth.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
+import type { Actor } from '../../store/change.ts';
 import type { Store } from '../../store/store.ts';
 import type { RecordStores } from './erase-entity.ts';
 
@@ -35,10 +36,31 @@ export interface OperatorDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: Environment;
+  /** The operator who gives the command. */
+  readonly actor: Actor;
   /** Throws KeyRingError when there is none. */
   readonly keyRing: () => KeyRing;
   /** Lends the broker's record stores; where no service runs they are opened for the call. */
   readonly withRecordStores: <T>(use: (recordStores: RecordStores) => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Adds an entry to the audit: of what the store does not record by itself. Resolves when it is durable; await it before
+ * the change, or before what was read is shown.
+ */
+export type AddToAudit = (
+  action: string,
+  details: Readonly<Record<string, unknown>>,
+  merchantId?: string | null,
+) => Promise<void>;
+
+export function auditOf({
+  store,
+  clock,
+  actor,
+}: Pick<OperatorDeps, 'store' | 'clock' | 'actor'>): AddToAudit {
+  return (action, details, merchantId = null) =>
+    store.audit.add({ at: clock.wall(), actor, merchantId, action, details });
 }
 
 /** Arguments come over HTTP or from a command line, unchecked. */

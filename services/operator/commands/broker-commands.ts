@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts';
 import type { Arguments } from './arguments.ts';
-import { RECORD_STORE_COMMANDS } from './record-stores.ts';
+import { type BrokerContext, RECORD_STORE_COMMANDS } from './record-stores.ts';
 import { STREAM_COMMANDS } from './streams.ts';
 
 /** Operator commands on the broker rather than the store: the same with a running service and without one. */
@@ -8,6 +8,7 @@ import { STREAM_COMMANDS } from './streams.ts';
 const COMMANDS = { ...RECORD_STORE_COMMANDS, ...STREAM_COMMANDS } as const;
 
 export type BrokerCommand = keyof typeof COMMANDS;
+export const BROKER_COMMANDS = Object.keys(COMMANDS) as BrokerCommand[];
 
 export function isBrokerCommand(name: string): name is BrokerCommand {
   return Object.hasOwn(COMMANDS, name);
@@ -18,7 +19,7 @@ export function runBrokerCommand(
   broker: Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls' | 'losses'>,
   name: BrokerCommand,
   given: Arguments,
-  now: number,
+  context: BrokerContext,
 ): Promise<unknown> {
-  return COMMANDS[name](broker, given, now);
+  return COMMANDS[name](broker, given, context);
 }

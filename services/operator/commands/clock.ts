@@ -6,7 +6,7 @@ import { pollUntil } from '../../process/poll-until.ts';
 import { SandboxClock } from '../../process/sandbox-clock.ts';
 import type { FeedEntry } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
-import { type Arguments, OperatorError, text } from './arguments.ts';
+import { type AddToAudit, type Arguments, OperatorError, text } from './arguments.ts';
 
 /** The longest wait for attempts that are under way: several times what one may take. */
 const QUIET_MS_MAX = 60_000;
@@ -29,10 +29,12 @@ interface MovableDeps extends ClockDeps {
   readonly delays: Delays;
 }
 
+type ClockCommand = (given: Arguments, audit: AddToAudit) => Promise<unknown>;
+
 /** The commands that show and move the clock of a sandbox. A production service has none: they are not made there. */
 export interface ClockCommands {
   /** Returns the command's work; undefined when it is none of these. */
-  find(name: string): ((given: Arguments) => Promise<unknown>) | undefined;
+  find(name: string): ClockCommand | undefined;
 }
 
 export function clockCommands({
@@ -42,16 +44,16 @@ export function clockCommands({
 }: Omit<ClockDeps, 'delays'> & { readonly broker: Pick<Broker, 'delays'> }): ClockCommands {
   const deps = { clock, delays, store };
   let isMoving = false;
-  const commands = new Map<string, (given: Arguments) => Promise<unknown>>([
+  const commands = new Map<string, ClockCommand>([
     ['clock-show', (given) => shown(deps, given)],
     [
       'clock-step',
-      async (given) => {
+      async (given, audit) => {
         if (isMoving)
           throw new OperatorError("another command moves the sandbox's clock: wait until it ends");
         isMoving = true;
         try {
-          return await step(movable(deps), given);
+          return await step(movable(deps), given, audit);
         } finally {
           isMoving = false;
         }
@@ -73,7 +75,7 @@ function movable({ clock, delays, store }: ClockDeps): MovableDeps {
  * Moves the clock on to the next due time, to `until` at most, and waits until every attempt that became due has ended
  * and is recorded. So what follows an attempt is due by when that one ended, as without the move.
  */
-async function step(deps: MovableDeps, given: Arguments): Promise<unknown> {
+async function step(deps: MovableDeps, given: Arguments, audit: AddToAudit): Promise<unknown> {
   const { clock, delays } = deps;
   const until = untilOf(given, clock.wall());
   await quiet(deps);
@@ -81,7 +83,10 @@ async function step(deps: MovableDeps, given: Arguments): Promise<unknown> {
   const target = due === null ? until : Math.min(until, clock.wall(due));
   // Rounded up: never early.
   const ms = Math.ceil(target - clock.wall());
-  if (ms > 0) await clock.advance(ms, (moved) => delays.bringForward(ms, moved));
+  if (ms > 0) {
+    await audit('clock.step', { by_ms: ms });
+    await clock.advance(ms, (moved) => delays.bringForward(ms, moved));
+  }
   await quiet(deps);
   return shown(deps, given);
 }

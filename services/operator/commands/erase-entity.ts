@@ -1,7 +1,7 @@
 import type { Broker, RecordStore } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { Actor } from '../../store/change.ts';
+import { type Actor, OPERATOR } from '../../store/change.ts';
 import type { ErasureOrder } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -14,32 +14,37 @@ const LOOK_MS = 60_000;
 const LEFT_TO_OTHERS_MS = 300_000;
 /** Records read together: each holds a body. */
 const RECORDS_PAGE = 100;
-const OPERATOR: Actor = { kind: 'operator' };
 
-export type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities'>;
+export type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'capabilities' | 'remnants'>;
 
 export interface Erased {
   readonly events: number;
   readonly deliveries: number;
   /** The quarantined records and dead letters that were removed; null where retention deletes them. */
   readonly removedRecords: number | null;
+  /** Where something of the entity may still be, and until when. */
+  readonly remains: readonly string[];
 }
 
 interface EraseDeps {
   readonly store: Pick<Store, 'erasures'>;
-  readonly recordStores: RecordStores;
+  /** Null = they have nothing of it. */
+  readonly recordStores: RecordStores | null;
   readonly clock: Clock;
+  /** Absent: the service finishes what another process has begun. */
+  readonly actor?: Actor;
 }
 
 /** Carries out an order from its beginning, in small steps. After an interruption it is carried out again. */
 export async function carryOutErasure(
-  { store, recordStores, clock }: EraseDeps,
+  { store, recordStores, clock, actor = OPERATOR }: EraseDeps,
   order: ErasureOrder,
   signal?: AbortSignal,
 ): Promise<Erased> {
-  const removedRecords = recordStores.capabilities.hasRetention
-    ? null
-    : await clearRecordStores(recordStores, order);
+  const removedRecords =
+    recordStores === null || recordStores.capabilities.hasRetention
+      ? null
+      : await clearRecordStores(recordStores, order);
   let [events, deliveries] = [0, 0];
   for (let after: string | undefined; ; ) {
     signal?.throwIfAborted();
@@ -51,8 +56,40 @@ export async function carryOutErasure(
     await clock.sleep(PAUSE_MS, signal);
   }
   const removed = { events, deliveries };
-  await store.erasures.finish(order.erasureId, removed, { at: clock.wall(), actor: OPERATOR });
-  return { ...removed, removedRecords };
+  // Before it is finished: after a crash all of it is done again.
+  const remains = [
+    ...(await store.erasures.purge()),
+    ...(recordStores === null ? [] : await remainsOnStreams(recordStores, clock)),
+    ...(await store.erasures.noteInBackups(order.erasureId)),
+  ];
+  await store.erasures.finish(order.erasureId, removed, { at: clock.wall(), actor });
+  return { ...removed, removedRecords, remains };
+}
+
+/**
+ * Carries out what a store that was restored has of unfinished orders, while no service runs. The broker's records are no part
+ * of a backup. Returns how many there were.
+ */
+export async function finishOffline(deps: Omit<EraseDeps, 'recordStores'>): Promise<number> {
+  const orders = await deps.store.erasures.unfinished();
+  for (const order of orders) await carryOutErasure({ ...deps, recordStores: null }, order);
+  return orders.length;
+}
+
+async function remainsOnStreams(
+  { remnants }: Pick<RecordStores, 'remnants'>,
+  clock: Clock,
+): Promise<readonly string[]> {
+  const left = await remnants.purge();
+  const kept = await remnants.kept();
+  const now = clock.wall();
+  return [...left, ...kept.map(({ where, forMs }) => `${where}: ${untilOf(now + forMs)}`)];
+}
+
+function untilOf(at: number): string {
+  return Number.isFinite(at)
+    ? `until ${new Date(at).toISOString()}`
+    : 'for ever, because its retention has no end';
 }
 
 async function clearRecordStores(

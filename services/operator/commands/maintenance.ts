@@ -2,11 +2,11 @@ import { timestamp } from '../../api/endpoint-json.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import { messageOf } from '../../messages/error-message.ts';
-import { CursorInvalid } from '../../store/change.ts';
+import { CursorInvalid, personOf } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
-import type { Store } from '../../store/store.ts';
 import {
   type Arguments,
+  auditOf,
   type Command,
   flag,
   limitOf,
@@ -22,11 +22,13 @@ import { rewrap } from './rewrap.ts';
 
 const AUDIT_DEFAULT = 100;
 const AUDIT_MAX = 1000;
+const PATH_CHARACTERS_MAX = 4096;
 
 export const MAINTENANCE_COMMANDS = {
   'audit-list': listAudit,
   'entity-erase': eraseEntity,
-  'keyring-usage': ({ store, clock }) => store.sealings.counts(clock.wall()),
+  'keyring-usage': usage,
+  'keyring-note': noteKeyRing,
   'keyring-rewrap': rewrapAll,
 } as const satisfies Record<string, Command>;
 
@@ -53,6 +55,7 @@ function auditJson(entry: AuditEntry & { readonly cursor: string }) {
     at: timestamp(at),
     action,
     actor: actor.kind,
+    person: personOf(actor),
     keyId: actor.kind === 'api_key' ? actor.keyId : null,
     key: key?.hint ?? null,
     keyName: key?.name ?? null,
@@ -75,14 +78,26 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
       `this removes the bodies of all events of ${entityId} for good, and they cannot be resent: confirm with --yes`,
     );
   }
-  const { store, clock } = deps;
-  const options = { at: clock.wall(), actor: { kind: 'operator' } } as const;
+  const { store, clock, actor } = deps;
+  const options = { at: clock.wall(), actor };
   const erasureId = await store.erasures.order({ entityId, merchantId }, options);
   const order = { erasureId, entityId, merchantId };
   const erased = await deps.withRecordStores((recordStores) =>
-    carryOutErasure({ store, recordStores, clock }, order),
+    carryOutErasure({ store, recordStores, clock, actor }, order),
   );
   return { entityId, merchantId, ...erased };
+}
+
+const KEYRING_CHANGES = ['create', 'add', 'remove', 'require-seals'];
+
+/** Records a change of the key ring's file, which the operator's tool makes itself. */
+async function noteKeyRing(deps: OperatorDeps, given: Arguments): Promise<unknown> {
+  const change = text(given, 'change');
+  if (!KEYRING_CHANGES.includes(change))
+    throw new OperatorError(`change: must be one of ${KEYRING_CHANGES.join(', ')}`);
+  const details = { keyRing: text(given, 'keyRing', PATH_CHARACTERS_MAX), key: text(given, 'key') };
+  await auditOf(deps)(`keyring.${change}`, details);
+  return details;
 }
 
 async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
@@ -92,9 +107,15 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   } catch (error) {
     throw new OperatorError(messageOf(error));
   }
-  await refuseMissing(deps.store, keyRing, deps.clock.wall());
-  const { endpoints, answers, notOpened } = await rewrap({ ...deps, keyRing });
-  const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers };
+  await refuseMissing(deps, keyRing);
+  const { endpoints, answers, records, notOpened, refused } = await rewrap({ ...deps, keyRing });
+  const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers, records };
+  if (refused.length > 0)
+    throw new OperatorError(
+      `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers, ${records} other records. These do not fit their ` +
+        'seal, so something other than hookrail has changed them in the database, and they stay as they are (restart the process ' +
+        `with the role api: it puts back the newest sealed record of the directory stream): ${refused.slice(0, 10).join(', ')}`,
+    );
   if (notOpened.length === 0) return result;
   throw new OperatorError(
     `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers. These could not be opened with the key that ` +
@@ -102,9 +123,23 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   );
 }
 
+/** Returns how much each key seals: endpoints' secrets, stored responses, and whole records. */
+async function usage({ store, clock }: Pick<OperatorDeps, 'store' | 'clock'>) {
+  const byKey = new Map(
+    (await store.sealings.counts(clock.wall())).map((used) => [used.keyId, { ...used, records: 0 }]),
+  );
+  for (const { keyId, records } of await store.sealings.recordCounts()) {
+    if (keyId === null) continue;
+    byKey.set(keyId, { ...(byKey.get(keyId) ?? { keyId, endpoints: 0, answers: 0 }), records });
+  }
+  return [...byKey.values()];
+}
+
 /** Refuses to rewrap while a key is missing: what it sealed can be neither read nor sealed anew. */
-async function refuseMissing(store: Pick<Store, 'sealings'>, keyRing: KeyRing, now: number): Promise<void> {
-  const counts = await store.sealings.counts(now);
-  const lacks = keyRing.lacks(counts.map(({ keyId, endpoints }) => [keyId, endpoints] as const));
+async function refuseMissing({ store, clock }: OperatorDeps, keyRing: KeyRing): Promise<void> {
+  const counts = await usage({ store, clock });
+  const lacks = keyRing.lacks(
+    counts.map(({ keyId, endpoints, records }) => [keyId, Math.max(endpoints, records)] as const),
+  );
   if (lacks.length > 0) throw new OperatorError(`${lacks.join('; ')}: put it back first (HOOKRAIL_KEYRING)`);
 }

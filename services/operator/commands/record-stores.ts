@@ -1,4 +1,4 @@
-import { timestamp } from '../../api/endpoint-json.ts';
+import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import {
@@ -8,28 +8,35 @@ import {
   type RecordOrigin,
 } from '../../domain/quarantine.ts';
 import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
-import { type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
+import { type AddToAudit, type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
 
 /** Operator commands on the broker's record stores. */
 
 type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls'>;
-type Command = (recordStores: RecordStores, given: Arguments, now: number) => Promise<unknown>;
+type Command = (recordStores: RecordStores, given: Arguments, context: BrokerContext) => Promise<unknown>;
+
+export interface BrokerContext {
+  readonly now: number;
+  readonly audit: AddToAudit;
+}
 
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
 
 export const RECORD_STORE_COMMANDS = {
-  'quarantine-list': async ({ quarantine }, given, now) => {
+  'quarantine-list': async ({ quarantine }, given, { now }) => {
     const matches = matcherOf(filterOf(given, now));
     const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
     return records.map(({ position, record }) => quarantinedJson(position, record));
   },
   'quarantine-summary': ({ quarantine }) => summaryOf(quarantine),
-  'quarantine-show': async ({ quarantine }, { position }) => {
+  'quarantine-show': async ({ quarantine }, { position }, { audit }) => {
     if (typeof position !== 'string') throw new OperatorError('position: must be a text');
     const record = await quarantine.read(position).catch(refuseRange);
     if (!record)
       throw new OperatorError(`there is no record at ${position} in quarantine: see quarantine list`);
+    const { eventId, merchantId } = record;
+    await audit('quarantine.show', { position, eventId }, merchantId);
     return { ...quarantinedJson(position, record), ...originJson(record), base64: base64Of(record.bytes) };
   },
   'quarantine-replay': replay,
@@ -40,6 +47,8 @@ export const RECORD_STORE_COMMANDS = {
   'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
 
+/** The most positions in an audit entry. */
+const POSITIONS_MAX = 100;
 /** The most refusals in a response; the others are still listed. */
 const REFUSALS_MAX = 20;
 
@@ -50,7 +59,7 @@ const REFUSALS_MAX = 20;
 async function replay(
   { quarantine, stalls }: RecordStores,
   given: Arguments,
-  now: number,
+  { now, audit }: BrokerContext,
 ): Promise<Replayed> {
   const { positions = [], all = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
@@ -73,6 +82,9 @@ async function replay(
     for (const key of blamedFor(record)) pardoned.add(key);
   });
   if (wanted.length === 0) return { replayed: 0 };
+  const asked = { ...filter, since: timestampOrNull(filter.since ?? null) ?? undefined };
+  const positionsOf = { records: wanted.length, positions: wanted.slice(0, POSITIONS_MAX) };
+  await audit('quarantine.replay', { ...asked, ...positionsOf }, filter.merchant);
   // Otherwise it would be put aside again at once.
   if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });
   const { requeued, refused } = await quarantine.requeue(wanted);
@@ -161,7 +173,18 @@ function refuseRange(error: unknown): never {
 
 /** Returns a record without its bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
-  const { reason, detail, at, eventId, merchantId, endpointId, deliveryId, bytes, origin } = record;
+  const {
+    reason,
+    detail,
+    at,
+    eventId,
+    merchantId,
+    endpointId,
+    deliveryId,
+    bytes,
+    origin,
+    publishedBy = null,
+  } = record;
   const ofTask = endpointId === undefined ? {} : { endpointId, deliveryId };
   const place = origin === undefined ? null : placeOf(origin);
   const key = origin?.key ? shownBytes(origin.key) : null;
@@ -173,6 +196,7 @@ function quarantinedJson(position: string, record: Quarantined) {
     eventId,
     merchantId,
     ...ofTask,
+    publishedBy,
     place,
     key,
     bytes: size,

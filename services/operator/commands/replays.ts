@@ -16,7 +16,6 @@ import {
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 1000;
-const OPERATOR = { kind: 'operator' } as const;
 
 export const REPLAY_COMMANDS = {
   'replay-start': start,
@@ -25,9 +24,9 @@ export const REPLAY_COMMANDS = {
     return (await store.replays.list({ limit })).map(replayJson);
   },
   'replay-get': async ({ store }, given) => replayJson(await find(store, given)),
-  'replay-cancel': async ({ store, clock }, given) => {
+  'replay-cancel': async ({ store, clock, actor }, given) => {
     const { replayId } = await find(store, given);
-    const end = { status: 'cancelled', reason: 'operator', at: clock.wall(), actor: OPERATOR } as const;
+    const end = { status: 'cancelled', reason: 'operator', at: clock.wall(), actor } as const;
     const ended = await store.replays.finish(replayId, end);
     if (ended) return replayJson(ended);
     throw new OperatorError(`replay ${replayId} has ended already: see replay get`);
@@ -35,13 +34,13 @@ export const REPLAY_COMMANDS = {
 } as const satisfies Record<string, Command>;
 
 /** Starts a replay over all active endpoints of one merchant, or of every merchant. With `dryRun` it only counts. */
-async function start({ store, clock, random }: OperatorDeps, given: Arguments): Promise<unknown> {
+async function start({ store, clock, random, actor }: OperatorDeps, given: Arguments): Promise<unknown> {
   const at = Math.floor(clock.wall());
   const scope = await scopeOf(store, given, at);
   const count = await countMissed(store, scope);
   if (given.dryRun === true) return { dryRun: true, count, ...scopeJson(scope) };
   const replay = { ...scope, replayId: random.uuid(), count };
-  const created = await store.replays.create(replay, { at, actor: OPERATOR });
+  const created = await store.replays.create(replay, { at, actor });
   if (created.kind === 'ok') return replayJson(created.record);
   throw new OperatorError(`replay ${created.replayId} is running: wait for it to end, or use replay cancel`);
 }

@@ -1,7 +1,9 @@
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import { pollUntil } from '../../process/poll-until.ts';
+import { type Actor, OPERATOR } from '../../store/change.ts';
 import type { Resealed, SealedThing } from '../../store/maintenance.ts';
+import { sealAll } from '../../store/seal-all.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Values sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
@@ -13,20 +15,42 @@ const RELAYED_MS_MAX = 1000;
 export interface Rewrapped {
   readonly endpoints: number;
   readonly answers: number;
+  /** Merchants and endpoints, deleted ones included, that got a new seal beside the endpoints above. */
+  readonly records: number;
   /** Values that their key does not open: altered, or sealed with another key of that name. */
   readonly notOpened: readonly string[];
+  /** Records that do not fit their seal: something other than hookrail has written them. */
+  readonly refused: readonly string[];
+}
+
+interface RewrapDeps {
+  readonly store: Pick<Store, 'sealings' | 'outbox' | 'leases'>;
+  readonly clock: Clock;
+  readonly keyRing: KeyRing;
+  readonly actor?: Actor;
 }
 
 /**
  * Seals everything with the ring's active key, in small steps, while the service continues. Values rotated meanwhile
- * are skipped: they are sealed with the active key already. Run again after a crash, it does the rest.
+ * are skipped: they are sealed with the active key already. Run again after a crash, it does the rest. Afterwards every
+ * record has a seal, and the directory says so: one without is refused.
  */
-export async function rewrap(deps: {
-  readonly store: Pick<Store, 'sealings' | 'outbox' | 'leases'>;
-  readonly clock: Clock;
-  readonly keyRing: KeyRing;
-}): Promise<Rewrapped> {
-  const { store, clock, keyRing } = deps;
+export async function rewrap(deps: RewrapDeps): Promise<Rewrapped> {
+  const { store, clock } = deps;
+  const { notOpened, ...values } = await rewrapValues(deps);
+  const { sealed: records, refused } = await sealAll(store.sealings, () => betweenSteps(deps));
+  await store.sealings.complete(clock.wall());
+  return {
+    ...values,
+    records,
+    notOpened: notOpened.filter((id) => !refused.includes(`endpoint:${id}`)),
+    refused,
+  };
+}
+
+/** Seals the endpoints' secrets and the stored responses. */
+async function rewrapValues(deps: RewrapDeps): Promise<Omit<Rewrapped, 'records' | 'refused'>> {
+  const { store, clock, keyRing, actor = OPERATOR } = deps;
   const notOpened: string[] = [];
   let [endpoints, answers] = [0, 0];
   for (let after: string | undefined; ; ) {
@@ -41,11 +65,15 @@ export async function rewrap(deps: {
       if (anew) resealed.push(anew);
       else notOpened.push(thing.id);
     }
-    const replaced = await store.sealings.replace(resealed, { at: now, actor: { kind: 'operator' } });
+    const replaced = await store.sealings.replace(resealed, { at: now, actor });
     endpoints += replaced.endpoints;
     answers += replaced.answers;
-    if (await store.leases.isHeld('api')) await relayed(deps);
+    await betweenSteps(deps);
   }
+}
+
+async function betweenSteps(deps: Pick<RewrapDeps, 'store' | 'clock'>): Promise<void> {
+  if (await deps.store.leases.isHeld('api')) await relayed(deps);
 }
 
 function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Resealed | null {

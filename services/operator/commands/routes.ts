@@ -4,11 +4,14 @@ import type { Broker } from '../../broker/broker.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { FailedAttempts } from '../../process/access/failed-attempts.ts';
 import { isFromHere } from '../../process/access/this-machine.ts';
+import { personOf } from '../../store/change.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { auditOf } from './arguments.ts';
 import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
 import type { ClockCommands } from './clock.ts';
 import { type Arguments, type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
 import type { RecordStores } from './erase-entity.ts';
+import { actorIn, PERSON_HEADER } from './person.ts';
 import { placeToken } from './token-file.ts';
 
 /** Enough for some thousand positions of a record store. */
@@ -24,7 +27,7 @@ const FAILED_TOKENS_MAX = 60;
  * where they could be read: commands are taken from this machine only.
  */
 export function operatorRoutes(
-  given: Omit<OperatorDeps, 'withRecordStores'> & {
+  given: Omit<OperatorDeps, 'withRecordStores' | 'actor'> & {
     readonly broker: RecordStores & Pick<Broker, 'losses' | 'stalls'>;
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
@@ -33,7 +36,10 @@ export function operatorRoutes(
     readonly log: Logger;
   },
 ): Router {
-  const deps: OperatorDeps & typeof given = { ...given, withRecordStores: (use) => use(given.broker) };
+  const deps = {
+    ...given,
+    withRecordStores: <T>(use: (stores: RecordStores) => Promise<T>) => use(given.broker),
+  };
   const token = placeToken(deps, () => Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url'));
   const router = express.Router();
   router.use(
@@ -44,8 +50,9 @@ export function operatorRoutes(
     const { command } = request.params;
     try {
       const args = request.body ?? {};
-      const result = await run(deps, command, args);
-      deps.log.info({ event: 'operator_command', command });
+      const actor = actorIn(request.get(PERSON_HEADER));
+      const result = await run({ ...deps, actor }, command, args);
+      deps.log.info({ event: 'operator_command', command, person: personOf(actor) });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {
       if (error instanceof OperatorError) return void response.status(422).json({ error: error.message });
@@ -89,9 +96,11 @@ function run(
   command: string,
   args: Arguments,
 ): Promise<unknown> {
+  const audit = auditOf(deps);
   const clockCommand = deps.clockCommands?.find(command);
-  if (clockCommand) return clockCommand(args);
-  if (isBrokerCommand(command)) return runBrokerCommand(deps.broker, command, args, deps.clock.now());
+  if (clockCommand) return clockCommand(args, audit);
+  if (isBrokerCommand(command))
+    return runBrokerCommand(deps.broker, command, args, { now: deps.clock.now(), audit });
   return runOperatorCommand(deps, command, args);
 }
 

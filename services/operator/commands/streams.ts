@@ -1,10 +1,11 @@
 import type { Broker, Losses } from '../../broker/broker.ts';
 import type { Loss, TopicLosses } from '../../broker/losses.ts';
 import { type Arguments, OperatorError } from './arguments.ts';
+import type { BrokerContext } from './record-stores.ts';
 
 /** Operator commands on the streams' losses. */
 
-type Command = (broker: Pick<Broker, 'losses'>, given: Arguments) => Promise<unknown>;
+type Command = (broker: Pick<Broker, 'losses'>, given: Arguments, context: BrokerContext) => Promise<unknown>;
 
 export const STREAM_COMMANDS = {
   'streams-list': async (broker) => {
@@ -14,8 +15,15 @@ export const STREAM_COMMANDS = {
   'streams-acknowledge': acknowledge,
 } as const satisfies Record<string, Command>;
 
+/** The most losses in an audit entry. */
+const LOSSES_MAX = 100;
+
 /** Acknowledges the losses of a stream or a topic, or of one of its partitions; returns each. */
-async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Promise<unknown> {
+async function acknowledge(
+  broker: Pick<Broker, 'losses'>,
+  given: Arguments,
+  { audit }: BrokerContext,
+): Promise<unknown> {
   const losses = lossesOf(broker);
   const topics = chosenOf(await losses.list(), given);
   const acknowledged: object[] = [];
@@ -23,7 +31,10 @@ async function acknowledge(broker: Pick<Broker, 'losses'>, given: Arguments): Pr
     const open = all.filter(
       ({ partition, isAcknowledged }) => !isAcknowledged && partition === (given.partition ?? partition),
     );
-    if (open.length > 0) await losses.acknowledge(topic, open);
+    if (open.length > 0) {
+      await audit('streams.acknowledge', { topic, losses: open.slice(0, LOSSES_MAX).map(lossJson) });
+      await losses.acknowledge(topic, open);
+    }
     acknowledged.push(
       ...open.map((loss) => ({ stream, topic, ...lossJson({ ...loss, isAcknowledged: true }) })),
     );

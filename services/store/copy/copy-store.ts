@@ -24,7 +24,12 @@ export interface CopyOptions {
   readonly file: string;
   /** The snapshot of it that is made, as large as the store; an earlier one is replaced. */
   readonly snapshotFile: string;
-  readonly to: { readonly url: string; readonly ca: string | undefined };
+  readonly to: {
+    readonly url: string;
+    readonly ca: string | undefined;
+    /** The role that the service will have, where it is not the URL's. */
+    readonly runningRole?: string;
+  };
   /** The span of a leaf of the log, milliseconds, as the service will have it. */
   readonly leafMs: number;
   readonly healthPolicy: HealthPolicy;
@@ -60,6 +65,7 @@ const HOUR_MS = 3_600_000;
 
 interface Deps extends CopyOptions {
   readonly address: PostgresAddress;
+  readonly runningRole: string | undefined;
   readonly database: PostgresDatabase;
   readonly leaves: Leaves;
 }
@@ -80,7 +86,8 @@ export async function copyStore(options: CopyOptions): Promise<CopyResult> {
     ...{ address, clock, connectionsMax: CONNECTIONS_MAX, applicationName: 'hookrail store copy' },
     queryMs: QUERY_MS,
   });
-  const deps = { ...options, address, database, leaves: new Leaves(database, leafMs) };
+  const { runningRole } = options.to;
+  const deps = { ...options, address, runningRole, database, leaves: new Leaves(database, leafMs) };
   try {
     return await run(deps);
   } finally {

@@ -20,6 +20,7 @@ interface EventRow extends EventColumns {
   readonly data: string | null;
   readonly bodies: Buffer | null;
   readonly bodies_removed_at: number | null;
+  readonly published_by: Uint8Array | string | null;
 }
 
 /** The events that were routed, with their data and bodies. Of events without a routing, the target keeps what their deliveries have. */
@@ -58,6 +59,7 @@ export class EventTable implements LogTable<number, EventRow> {
         routedAt: row.routed_at,
         removedAt,
         trace: linesOf(row),
+        publishedBy: row.published_by === null ? null : unpackId(row.published_by),
         isNew: true,
         isChanged: false,
       },

@@ -30,7 +30,7 @@ const AUDIT = table(
   'audit',
   {
     ...{ audit_id: 'bigint', at: 'bigint', actor: 'text', merchant_id: 'text', endpoint_uuid: 'text' },
-    ...{ action: 'text', details: 'text' },
+    ...{ action: 'text', details: 'text', person: 'text' },
   },
   { select: 'SELECT * FROM audit WHERE audit_id > ? AND audit_id <= ? ORDER BY audit_id' },
 );
@@ -49,15 +49,20 @@ const ERASURE = table(
   { change: ({ entity_id }) => ({ entity_id: unpackId(entity_id as Uint8Array | string) }) },
 );
 
+/** The seal of a merchant or an endpoint, which stays as it is: the record is the same. */
+const SEAL = { seal_key_id: 'text', seal_version: 'bigint', seal_mac: 'text' } as const;
+
 /** The tables that are copied as they are when the service was stopped, in the place of what was there. */
 const MANAGEMENT: readonly SmallTable[] = [
   table('merchant', {
     ...{ seq: 'bigint', merchant_id: 'text', name: 'text', state: 'text' },
     ...{ sender_account_details: 'smallint', version: 'bigint' },
+    ...SEAL,
   }),
   table('api_key', {
     ...{ seq: 'bigint', key_id: 'text', kind: 'text', merchant_id: 'text', hash: 'bytea', hint: 'text' },
     ...{ name: 'text', created_at: 'bigint', revoked_at: 'bigint', last_used_at: 'bigint' },
+    ...{ types: 'text', merchants: 'text' },
   }),
   table('endpoint', {
     ...{ seq: 'bigint', uuid: 'text', merchant_id: 'text', url: 'text', description: 'text' },
@@ -65,6 +70,7 @@ const MANAGEMENT: readonly SmallTable[] = [
     ...{ secret_ciphertext: 'text', secret_hint: 'text', secret_rotated_at: 'bigint', legacy: 'smallint' },
     ...{ version: 'bigint', created_at: 'bigint', updated_at: 'bigint', activated_at: 'bigint' },
     ...{ disabled_at: 'bigint', disabled_reason: 'text', deleted_at: 'bigint' },
+    ...SEAL,
   }),
   table(
     'endpoint_health',

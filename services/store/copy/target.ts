@@ -10,6 +10,7 @@ const EMPTY = 'give an empty database, for example of CREATE DATABASE hookrail';
 interface Target {
   readonly database: PostgresDatabase;
   readonly address: PostgresAddress;
+  readonly runningRole: string | undefined;
   readonly clock: Clock;
 }
 
@@ -17,7 +18,12 @@ interface Target {
  * Prepares the database: an empty one is migrated. Returns the state of the copy that has begun to fill it, undefined for
  * a new one. Throws, in one line, when its layout does not fit, or it has the data of another store.
  */
-export async function prepareTarget({ database, address, clock }: Target): Promise<CopyState | undefined> {
+export async function prepareTarget({
+  database,
+  address,
+  runningRole,
+  clock,
+}: Target): Promise<CopyState | undefined> {
   const tables = await database.read(({ rows }) =>
     rows<{ readonly tablename: string }>(
       'SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename',
@@ -26,7 +32,7 @@ export async function prepareTarget({ database, address, clock }: Target): Promi
   const names = tables.map(({ tablename }) => tablename);
   if (names.length > 0 && !names.includes('layout'))
     throw new CopyRefused(`the database has a table "${names[0]}" that is not hookrail's: ${EMPTY}`);
-  if (names.length === 0) await migrateDatabase(address, clock);
+  if (names.length === 0) await migrateDatabase(address, clock, undefined, runningRole);
   await checkLayout(database);
   return database.read(async (statements) => {
     const state = await readState(statements);

@@ -1,4 +1,5 @@
 import type { HealthPolicy } from '../../domain/health.ts';
+import { RecordSeals, type SealKeys } from '../../domain/seals/record-seals.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Store } from '../store.ts';
@@ -37,6 +38,8 @@ export interface PostgresStoreOptions {
   /** `synchronous_commit` of journal batches; `on` unless given. What is lost is recorded again from the journal. */
   readonly logCommit?: LogCommit;
   readonly log?: Logger;
+  /** Seals records. Null or absent: changes of records that have a seal are refused. */
+  readonly keyRing?: SealKeys | null;
 }
 
 /**
@@ -53,6 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await database.close();
     throw error;
   }
+  database.seals = options.keyRing ? new RecordSeals(options.keyRing) : null;
   const leaves = new Leaves(database, options.leafMs);
   database.writeFeed = feedWriter(leaves);
   const names = new LogNames(database);

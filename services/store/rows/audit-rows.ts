@@ -9,6 +9,8 @@ export interface AuditRow {
   readonly audit_id: number;
   readonly at: number;
   readonly actor: string;
+  /** Of an operator; null: no name was given. */
+  readonly person: string | null;
   readonly merchant_id: string | null;
   readonly endpoint_uuid: string | null;
   readonly action: string;
@@ -20,7 +22,7 @@ export interface AuditRow {
 export function toAuditEntry(row: AuditRow): AuditEntry {
   return {
     at: row.at,
-    actor: toActor(row.actor),
+    actor: toActor(row),
     key: row.hint === null ? null : { hint: row.hint, name: row.name },
     merchantId: row.merchant_id,
     endpointId: row.endpoint_uuid,
@@ -29,9 +31,10 @@ export function toAuditEntry(row: AuditRow): AuditEntry {
   };
 }
 
-function toActor(actor: string): Actor {
+function toActor({ actor, person }: AuditRow): Actor {
   if (actor.startsWith(KEY_ACTOR)) return { kind: 'api_key', keyId: actor.slice(KEY_ACTOR.length) };
-  return { kind: actor === 'operator' ? 'operator' : 'system' };
+  if (actor !== 'operator') return { kind: 'system' };
+  return { kind: 'operator', ...(person === null ? {} : { person }) };
 }
 
 /** Throws CursorInvalid. */

@@ -12,6 +12,7 @@ type Columns = Omit<
   | 'failure_count'
   | 'exhausted_count'
   | `last_${string}`
+  | `seal_${string}`
 >;
 
 /** Returns what a change makes of an endpoint's columns, and whether its failures no longer count. */

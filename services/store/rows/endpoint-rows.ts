@@ -4,12 +4,13 @@ import type { ApiVersion, Endpoint, EndpointStatus } from '../../domain/endpoint
 import type { EventType } from '../../domain/event.ts';
 import type { Health } from '../../domain/health.ts';
 import type { EndpointRecord } from '../store.ts';
+import { type SealColumns, sealOf } from './record-seals.ts';
 
 /** The hint of a secret that only senders can open. */
 export const HINT_UNKNOWN = '…';
 
 /** An endpoint with its health, as each engine selects it. */
-export interface EndpointRow {
+export interface EndpointRow extends SealColumns {
   readonly seq: number;
   readonly uuid: string;
   readonly merchant_id: string;
@@ -78,7 +79,7 @@ function toLastFailure(row: EndpointRow): EndpointRecord['lastFailure'] {
 /** Returns the directory change of an endpoint's present state; one that was deleted has no value. */
 export function toEndpointChange(row: EndpointRow & { readonly deleted_at: number | null }): DirectoryChange {
   const value = row.deleted_at === null ? toEndpoint(row) : null;
-  return { kind: 'endpoint', id: row.uuid, version: row.version, value };
+  return { kind: 'endpoint', id: row.uuid, version: row.version, value, ...sealOf(row) };
 }
 
 /** Returns the endpoint's health as it is counted. */

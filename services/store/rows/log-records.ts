@@ -98,7 +98,7 @@ export interface EventColumns {
   readonly trace: string;
 }
 
-type EventIds = Pick<EventListed['event'], 'eventId' | 'merchantId' | 'entityId'>;
+type EventIds = Pick<EventListed['event'], 'eventId' | 'merchantId' | 'entityId' | 'publishedBy'>;
 
 export function toEventHead(row: EventColumns, ids: EventIds): EventListed['event'] {
   return {

@@ -1,10 +1,12 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { ApiKey } from '../store.ts';
+import { type SealColumns, sealOf } from './record-seals.ts';
 
-export const MERCHANT_COLUMNS = 'merchant_id, name, state, sender_account_details, version';
+export const MERCHANT_COLUMNS =
+  'merchant_id, name, state, sender_account_details, version, seal_key_id, seal_version, seal_mac';
 
-export interface MerchantRow {
+export interface MerchantRow extends SealColumns {
   readonly merchant_id: string;
   readonly name: string;
   readonly state: string;
@@ -25,7 +27,7 @@ export function toMerchant(row: MerchantRow): Merchant {
 /** Returns the directory change of a merchant's present state. */
 export function toMerchantChange(row: MerchantRow): DirectoryChange {
   const value = toMerchant(row);
-  return { kind: 'merchant', id: value.merchantId, version: value.version, value };
+  return { kind: 'merchant', id: value.merchantId, version: value.version, value, ...sealOf(row) };
 }
 
 export interface ApiKeyRow {
@@ -38,6 +40,9 @@ export interface ApiKeyRow {
   readonly created_at: number;
   readonly revoked_at: number | null;
   readonly last_used_at: number | null;
+  /** JSON; null: all. */
+  readonly types: string | null;
+  readonly merchants: string | null;
 }
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
@@ -51,5 +56,18 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    ...(row.types === null ? {} : { types: JSON.parse(row.types) }),
+    ...(row.merchants === null ? {} : { merchants: JSON.parse(row.merchants) }),
   };
+}
+
+/** Returns the text of the columns `types` and `merchants`. */
+export function listText(list: readonly string[] | null | undefined): string | null {
+  return list ? JSON.stringify(list) : null;
+}
+
+/** The parts of a key that the audit shows: a list that is not there is not mentioned. */
+export function auditedKey(row: ApiKeyRow): Readonly<Record<string, unknown>> {
+  const { keyId, hint, name, types, merchants } = toApiKey(row);
+  return { keyId, hint, name, ...(types && { types }), ...(merchants && { merchants }) };
 }

@@ -15,5 +15,5 @@ const LOCKED_MS_MAX = 5000;
 export function openConnection(file: string, access: 'read' | 'write'): Database {
   const cacheKib = CACHE_KIB[access];
   const settings = { cacheKib, checkpointPages: CHECKPOINT_PAGES, lockedMsMax: LOCKED_MS_MAX };
-  return openDatabase(file, { access, ...settings });
+  return openDatabase(file, { access, secureDelete: 'ON', ...settings });
 }

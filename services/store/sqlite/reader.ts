@@ -4,6 +4,7 @@ import { FeedReads } from './feed/feed-reads.ts';
 import { ListReads } from './lists/list-reads.ts';
 import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
+import { BackupReads } from './maintenance/backup-rows.ts';
 import { RetentionReads } from './maintenance/retention-reads.ts';
 import { SealingReads } from './maintenance/sealing-reads.ts';
 import { SnapshotReads } from './maintenance/snapshot-reads.ts';
@@ -34,6 +35,7 @@ function operations(db: ReturnType<typeof openConnection>) {
   const retention = new RetentionReads(db);
   const replays = new ReplayReads(db);
   const bodies = new BodyReads(db);
+  const backups = new BackupReads(db);
   const audit = new AuditReads(db);
   const sealings = new SealingReads(db);
   /** Returns an operation that sees one state of the file in all its statements. */
@@ -68,9 +70,13 @@ function operations(db: ReturnType<typeof openConnection>) {
     agedBodies: bodies.aged.bind(bodies),
     erasedBodies: bodies.ofErasure.bind(bodies),
     unfinishedErasures: bodies.unfinished.bind(bodies),
+    backups: backups.backups.bind(backups),
+    erasureOrder: backups.order.bind(backups),
     audit: audit.list.bind(audit),
     sealCounts: sealings.counts.bind(sealings),
     notSealedWith: sealings.notSealedWith.bind(sealings),
+    hasSealMark: sealings.isComplete.bind(sealings),
+    recordCounts: sealings.recordCounts.bind(sealings),
     /** The last call. */
     close: () => void db.close(),
   };

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { HealthPolicy } from '../../domain/health.ts';
+import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { OPERATOR } from '../change.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
@@ -14,6 +18,7 @@ import { SqliteFeed } from './feed/sqlite-feed.ts';
 import { SqliteLists } from './lists/sqlite-lists.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
+import { noteBackup } from './maintenance/backup-manifest.ts';
 import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
 import { KnownKeys } from './management/known-keys.ts';
 import { RequestWindows } from './management/request-windows.ts';
@@ -30,6 +35,8 @@ export interface SqliteStoreOptions {
   readonly log?: Logger;
   /** The file grows no further than this, in pages of 8 KiB. */
   readonly pagesMax?: number;
+  /** Seals records. Null or absent: changes of records that have a seal are refused. */
+  readonly keyRing?: Pick<KeyRing, 'file'> | null;
 }
 
 /**
@@ -38,8 +45,8 @@ export interface SqliteStoreOptions {
  * it.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { file, healthPolicy, pagesMax = 0 } = options;
-  const writerData: WriterData = { file, healthPolicy, pagesMax };
+  const { file, healthPolicy, pagesMax = 0, keyRing } = options;
+  const writerData: WriterData = { file, healthPolicy, pagesMax, keyRingFile: keyRing?.file ?? null };
   const writer = await ThreadCalls.start<WriterOps>(
     spawnWorker(new URL('./writer.ts', import.meta.url), writerData),
   );
@@ -90,7 +97,7 @@ class SqliteStore implements Store {
   readonly #used: UsedKeys;
 
   constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads) {
-    this.backup = (to) => backupSqliteStore(file, to);
+    this.backup = (to) => this.#backUp(to);
     this.#writer = writer;
     this.#reader = reader;
     this.#clock = clock;
@@ -115,13 +122,21 @@ class SqliteStore implements Store {
       ...{ reader, writer, feed, lists },
       watched: (written) => this.#watched(written),
     });
-    this.audit = { list: (options) => reader.call('audit', [options]) };
+    this.audit = {
+      list: (options) => reader.call('audit', [options]),
+      add: (entry) => this.#watched(writer.call('addToAudit', [entry])),
+    };
     this.sealings = {
       counts: (now) => reader.call('sealCounts', [now]),
       notSealedWith: (keyId, options) => reader.call('notSealedWith', [keyId, options]),
       replace: (things, options) => this.#watched(writer.call('reseal', [things, options])),
+      recordCounts: () => reader.call('recordCounts', []),
+      sealRecords: (options) => this.#watched(writer.call('sealRecords', [options])),
+      complete: (at) => this.#watched(writer.call('completeSeals', [at])),
+      isComplete: () => reader.call('hasSealMark', []),
+      require: () => writer.call('requireSeals', []),
     };
-    this.erasures = new SqliteErasures(reader, writer, (written) => this.#watched(written));
+    this.erasures = new SqliteErasures(file, reader, writer, (written) => this.#watched(written));
     this.failed = new Promise((resolve) => {
       const fail = (error: Error | null) => {
         if (this.#closing && error === null) return;
@@ -152,6 +167,15 @@ class SqliteStore implements Store {
     this.log.close();
     await this.#reader.close('close');
     await this.#writer.close('close');
+  }
+
+  /** The store remembers the copy before it is made: one that it does not know would keep what is erased later. */
+  async #backUp(to: string): Promise<{ readonly bytes: number }> {
+    const takenAt = this.#clock.wall();
+    if (!existsSync(to)) await this.#watched(this.#writer.call('addBackup', [resolve(to), takenAt]));
+    const { bytes } = await backupSqliteStore(this.#file, to);
+    noteBackup(to, { takenAt, bytes });
+    return { bytes };
   }
 
   /** Remembers whether writing works, for status(). */
@@ -192,21 +216,25 @@ class SqliteStore implements Store {
   #makeMerchants(): Merchants {
     const now = () => this.#clock.wall();
     return {
-      create: (merchant) => this.#watched(this.#writer.call('createMerchant', [merchant, now()])),
+      create: (merchant, actor = OPERATOR) =>
+        this.#watched(this.#writer.call('createMerchant', [merchant, now(), actor])),
       get: (merchantId) => this.#reader.call('merchant', [merchantId]),
       list: () => this.#reader.call('merchants', []),
-      update: (merchantId, change) =>
-        this.#watched(this.#writer.call('updateMerchant', [merchantId, change, now()])),
+      update: (merchantId, change, actor = OPERATOR) =>
+        this.#watched(this.#writer.call('updateMerchant', [merchantId, change, now(), actor])),
     };
   }
 
   #makeKeys(): ApiKeys {
     const known = new KnownKeys((hash) => this.#reader.call('keyByHash', [hash]));
     return {
-      create: (key) => this.#watched(this.#writer.call('createKey', [key, this.#clock.wall()])),
+      create: (key, actor = OPERATOR) =>
+        this.#watched(this.#writer.call('createKey', [key, this.#clock.wall(), actor])),
       findByHash: (hash) => known.find(hash),
       list: () => this.#reader.call('keys', []),
-      revoke: (keyId, at) => known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at]))),
+      revoke: (keyId, at, actor = OPERATOR) =>
+        known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at, actor]))),
+      setRights: (...args) => known.change(this.#watched(this.#writer.call('setKeyRights', args))),
       touch: (keyId, at) => this.#used.add(keyId, at),
     };
   }
@@ -258,6 +286,7 @@ class SqliteStore implements Store {
       onAdded: (listener) => listeners.add(listener),
       snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
+      addAbove: (records) => this.#watched(this.#writer.call('addAbove', [records])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),
       timeline: async () => null,
       reconciled: async () => {},

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { PositionLost } from '../../domain/journal.ts';
 import { asError } from '../../messages/error-message.ts';
-import { CursorInvalid, StoreConflict } from '../change.ts';
+import { CursorInvalid, RecordRefused, StoreConflict } from '../change.ts';
 import { StoreUnavailable } from '../store.ts';
 
 /** One operation requested from a worker thread. */
@@ -16,7 +16,7 @@ export type Reply =
   | { readonly id: number; readonly failure: Failure };
 
 export interface Failure {
-  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'position' | 'other';
+  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'position' | 'refused' | 'other';
   readonly message: string;
 }
 
@@ -125,6 +125,8 @@ function toError({ kind, message }: Failure): Error {
       return new StoreConflict(message);
     case 'position':
       return new PositionLost(message);
+    case 'refused':
+      return new RecordRefused(message);
     case 'other':
       return new Error(message);
   }

@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import type { HealthPolicy } from '../../domain/health.ts';
+import { RecordSeals } from '../../domain/seals/record-seals.ts';
+import { KeyRing } from '../../keys/keyring.ts';
 import { isDamage } from '../../sqlite/database.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
 import { openConnection } from './connection.ts';
@@ -7,8 +9,11 @@ import { FeedWrites } from './feed/feed-writes.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
+import { BackupRows } from './maintenance/backup-rows.ts';
 import { DirectoryRestore } from './maintenance/directory-restore.ts';
 import { ErasureWrites } from './maintenance/erasure-writes.ts';
+import { Purges } from './maintenance/purges.ts';
+import { RecordSealing } from './maintenance/record-sealing.ts';
 import { RetentionWrites } from './maintenance/retention-writes.ts';
 import { SealingWrites } from './maintenance/sealing-writes.ts';
 import { AnswerWrites } from './management/answer-writes.ts';
@@ -31,12 +36,14 @@ export interface WriterData {
   readonly healthPolicy: HealthPolicy;
   /** Limits the file, in pages; 0 = no limit. */
   readonly pagesMax: number;
+  /** Null in a process without the key ring. */
+  readonly keyRingFile: string | null;
 }
 
 export type WriterOps = ReturnType<typeof operations>;
 
 const port = mainThread();
-const { file, healthPolicy, pagesMax } = workerData as WriterData;
+const { file, healthPolicy, pagesMax, keyRingFile } = workerData as WriterData;
 
 function open() {
   const lock = lockExclusively(file);
@@ -44,7 +51,9 @@ function open() {
     const db = openConnection(file, 'write');
     if (pagesMax > 0) db.pragma(`max_page_count = ${pagesMax}`);
     migrate(db, file);
-    return { lock, db };
+    const purges = new Purges(db);
+    purges.runIfDue();
+    return { lock, db, purges };
   } catch (error) {
     lock.release();
     throw error;
@@ -52,10 +61,10 @@ function open() {
 }
 
 /** Returns the writers of the tables, on one connection. */
-function writersOf(db: ReturnType<typeof openConnection>) {
+function writersOf(db: ReturnType<typeof openConnection>, keyRing: KeyRing | null) {
   const names = new Names(db);
   const feed = new FeedWrites(db, names);
-  const outbox = new OutboxWrites(db, feed);
+  const outbox = new OutboxWrites(db, feed, keyRing && new RecordSeals(keyRing));
   const answers = new AnswerWrites(db);
   const merchants = new MerchantWrites(db, outbox);
   const health = new EndpointHealth(db, outbox, healthPolicy);
@@ -67,6 +76,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
   const replays = new ReplayWrites(db, outbox, answers);
   const bodies = new BodyWrites(db, journal.deliveries, journal.events.contents);
   const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
+  const records = new RecordSealing(db, outbox, (uuid) => health.forget(uuid));
   const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
   return {
     names,
@@ -83,6 +93,7 @@ function writersOf(db: ReturnType<typeof openConnection>) {
     replays,
     bodies,
     sealings,
+    records,
     erasures,
   };
 }
@@ -94,6 +105,7 @@ function managementOf({ merchants, endpoints, replays, legacy, answers }: Return
     updateMerchant: merchants.update.bind(merchants),
     createKey: merchants.createKey.bind(merchants),
     revokeKey: merchants.revokeKey.bind(merchants),
+    setKeyRights: merchants.setRights.bind(merchants),
     touchKeys: merchants.touchKeys.bind(merchants),
     createEndpoint: endpoints.create.bind(endpoints),
     updateEndpoint: endpoints.update.bind(endpoints),
@@ -109,14 +121,34 @@ function managementOf({ merchants, endpoints, replays, legacy, answers }: Return
   };
 }
 
-function operations({ lock, db }: ReturnType<typeof open>) {
-  const writers = writersOf(db);
-  const { names, feed, outbox, answers, health, restore, journal, retention, bodies, sealings, erasures } =
-    writers;
+/** Returns the operations on what the key ring seals. */
+function sealingsOf({ sealings, records, outbox }: ReturnType<typeof writersOf>, keyRing: KeyRing | null) {
+  /** The ring may have got a key that seals from now on. */
+  const withNewKeys =
+    <Args extends unknown[], Result>(operation: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      keyRing?.reread();
+      return operation(...args);
+    };
+  return {
+    reseal: withNewKeys(sealings.replace.bind(sealings)),
+    sealRecords: withNewKeys(records.seal.bind(records)),
+    completeSeals: withNewKeys(records.complete.bind(records)),
+    addAbove: records.addAbove.bind(records),
+    requireSeals: () => outbox.seals?.require(),
+  };
+}
+
+function operations({ lock, db, purges }: ReturnType<typeof open>) {
+  const keyRing = keyRingFile === null ? null : KeyRing.read(keyRingFile);
+  const writers = writersOf(db, keyRing);
+  const { names, feed, outbox, answers, health, restore, journal, retention, bodies, erasures } = writers;
+  const backups = new BackupRows(db);
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'event_indexed_to'");
   return {
     ...managementOf(writers),
     published: outbox.published.bind(outbox),
+    addToAudit: outbox.audit.bind(outbox),
     addAgain: restore.addAgain.bind(restore),
     adopt: restore.adopt.bind(restore),
     applyJournal: journal.apply.bind(journal),
@@ -124,10 +156,13 @@ function operations({ lock, db }: ReturnType<typeof open>) {
     deleteEvents: retention.deleteEvents.bind(retention),
     deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
-    reseal: sealings.replace.bind(sealings),
+    ...sealingsOf(writers, keyRing),
     orderErasure: erasures.order.bind(erasures),
     finishErasure: erasures.finish.bind(erasures),
     forgetErasures: erasures.forget.bind(erasures),
+    addBackup: backups.add.bind(backups),
+    /** Not part of a transaction. */
+    purge: () => purges.run(),
     /** Writes something, to test whether writing works again. */
     probe: () => void probe.run(),
     /** Returns the row of a delivery that the index may not have yet. */
@@ -207,18 +242,27 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
       replies.push(...together(some));
       hasOutboxRows = ops.takeOutboxRows() || hasOutboxRows;
     };
+    const purging = calls.filter(({ op }) => op === 'purge');
+    const changes = calls.filter(({ op }) => op !== 'purge');
     try {
-      attempt(calls);
+      if (changes.length > 0) attempt(changes);
     } catch (error) {
       // One call failed, or the disk did. Each call gets a transaction of its own, so that only the failing ones
       // reject.
-      for (const call of calls) {
+      for (const call of changes) {
         try {
-          if (calls.length === 1) throw error;
+          if (changes.length === 1) throw error;
           attempt([call]);
         } catch (own) {
           replies.push(failed(call, own));
         }
+      }
+    }
+    for (const call of purging) {
+      try {
+        replies.push(one(call));
+      } catch (error) {
+        replies.push(failed(call, error));
       }
     }
     tell(port, { kind: 'replies', replies, hasOutboxRows });

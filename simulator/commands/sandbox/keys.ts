@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import { apiKeyHint, environmentOfKey, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import type { Hookrail } from '../../../services/main.ts';
 import { readOwnFile } from '../../own-file.ts';
 import { rememberSandbox } from '../../sandbox-place.ts';
@@ -71,7 +71,8 @@ async function ensureKey(
   known: string | undefined,
   merchantId: string | null,
 ): Promise<string> {
-  if (known !== undefined) {
+  // A key of an earlier version names no environment: it is replaced, and goes on to work elsewhere.
+  if (known !== undefined && environmentOfKey(known) === 'sandbox') {
     const found = await store.keys.findByHash(hashApiKey(known));
     if (found && found.kind === kind && found.merchantId === merchantId && found.revokedAt === null)
       return known;

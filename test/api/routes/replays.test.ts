@@ -186,6 +186,7 @@ describe('a replay', () => {
       store: api.store,
       clock: api.clock,
       keyRing: () => api.keyRing,
+      actor: { kind: 'operator' } as const,
       withRecordStores: <T>(use: (recordStores: typeof api.broker) => Promise<T>) => use(api.broker),
     };
     const given = { since: SINCE, only: 'missing', merchant: api.merchantId };

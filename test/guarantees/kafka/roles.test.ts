@@ -15,6 +15,7 @@ import { type LoggingReceiver, startLoggingReceiver } from '../../support/receiv
 import { jsonEventOf } from '../../support/records/events.ts';
 import { inForce } from '../../support/service/in-force.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
+import { besides, toolAnswer } from '../../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 const START_MS_MAX = 120_000;
@@ -49,6 +50,8 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
       receiver.arrivals.find((arrival) => arrival.eventId === eventId),
     );
 
+  const operator = (...argv: string[]) => toolAnswer(besides(setup.environment, fleet.api.service), ...argv);
+
   async function published(seed: string) {
     const event = jsonEventOf(setup.merchantId, seed);
     expect((await merchant.publish([event])).status).toBe(202);
@@ -72,6 +75,10 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     const path = `/merchant/webhook-endpoints/${endpoint.uuid}/deliveries/${arrival.deliveryId}`;
     const delivered = async () => (await merchant.request('GET', path)).body?.status === 'delivered';
     await eventually('the delivery is in the log', delivered);
+    const keys = await operator('keys', 'list');
+    const producer = keys.find(({ kind }: { kind: string }) => kind === 'producer');
+    const shown = await operator('events', 'show', arrival.eventId);
+    expect(shown).toMatchObject({ publishedBy: producer.keyId, merchantId: setup.merchantId });
   });
 
   it('route and deliver an event of a producer in another language', async ({ skip }) => {
@@ -82,6 +89,9 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     const { body } = await arrivalOf(eventId);
     expect(JSON.parse(body.toString())).toMatchObject({ type: 'KYC', subType: 'FULL_USER' });
     expect(body.toString()).toContain(userId);
+    const recorded = () => operator('events', 'show', eventId).catch(() => null);
+    const shown = await eventually('the event is in the log', recorded);
+    expect(shown).toMatchObject({ publishedBy: 'kafka', note: expect.stringContaining('brokers') });
   }, 150_000);
 
   it('use a rotated secret in the sender’s process', async () => {

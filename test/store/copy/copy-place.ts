@@ -5,7 +5,6 @@ import { onTestFinished } from 'vitest';
 import { systemRandom } from '../../../services/process/random.ts';
 import { type CopyOptions, copyStore } from '../../../services/store/copy/copy-store.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
-import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
@@ -13,6 +12,7 @@ import { TEST_POLICY } from '../../contract/store-place.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 import type { TestDatabase } from '../../support/postgres/suites.ts';
 import { HOUR_MS } from '../../support/records/journal-entries.ts';
+import { migrateAsOwner } from '../postgres/postgres-place.ts';
 
 /** A folder for a SQLite store, and a database to copy it to. Everything is removed when the test ends. */
 export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
@@ -29,13 +29,15 @@ export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
     opened.push(store);
     return store;
   };
+  /** The service's role on PostgreSQL, which owns nothing. */
+  const address = parsePostgresUrl(database.running, undefined);
   const file = join(folder, 'store.db');
   const common = { clock, healthPolicy: TEST_POLICY };
   const options: CopyOptions = {
     ...{ ...common, file, snapshotFile: join(folder, 'store-copy.db'), leafMs: HOUR_MS },
-    ...{ to: { url: database.url, ca: undefined }, random: systemRandom, tell: () => {} },
+    ...{ to: { url: database.owner, ca: undefined, runningRole: address.user }, random: systemRandom },
+    tell: () => {},
   };
-  const address = parsePostgresUrl(database.url, undefined);
   return {
     ...{ database, clock, file, options },
     sqlite: async () => kept(await openSqliteStore({ file, ...common })),
@@ -43,6 +45,6 @@ export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
       kept(await openPostgresStore({ address, connectionsMax: 4, leafMs: HOUR_MS, ...common })),
     copy: (change: Partial<CopyOptions> = {}) => copyStore({ ...options, ...change }),
     /** Migrates the database, which the copy would do. */
-    migrate: () => migrateDatabase(address, clock),
+    migrate: () => migrateAsOwner(database, clock),
   };
 }

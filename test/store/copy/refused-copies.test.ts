@@ -14,6 +14,7 @@ import {
 import { copyPlace } from './copy-place.ts';
 
 const DAY_MS = 24 * HOUR_MS;
+const NEWEST = 'WHERE version = (SELECT max(version) FROM layout)';
 const MERCHANT = 'a-merchant';
 const ENDPOINT = '00000000-0000-4000-8000-000000000001';
 
@@ -66,9 +67,9 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
   it('is refused into a database whose layout this build does not have', async () => {
     const { copy, database, migrate } = await place();
     await migrate();
-    await database.query('UPDATE layout SET applied_at = NULL WHERE version = 2');
+    await database.query(`UPDATE layout SET applied_at = NULL ${NEWEST}`);
     await expect(copy()).rejects.toThrow('hookrail operator store migrate');
-    await database.query('UPDATE layout SET applied_at = now(), works_with = 99 WHERE version = 2');
+    await database.query(`UPDATE layout SET applied_at = now(), works_with = 99 ${NEWEST}`);
     await expect(copy()).rejects.toThrow('run the newer build');
   });
 
@@ -79,7 +80,7 @@ await describeWithPostgres('a copy of a SQLite store', (createDatabase) => {
     db.pragma('user_version = 12');
     db.close();
     await expect(copy()).rejects.toThrow(
-      /has layout 12, this build copies 13: start the service of this build/,
+      /has layout 12, this build copies \d+: start the service of this build/,
     );
   });
 

@@ -82,7 +82,7 @@ await describeWithPostgres('a migration of a database in use', (createDatabase) 
     // It ends with a failure of any of its calls.
     using.catch(() => {});
     await eventually('it is in use', () => ids.length > 50);
-    const address = parsePostgresUrl(place.database.url, undefined);
+    const address = parsePostgresUrl(place.database.owner, undefined);
     const { to } = await migrateDatabase(address, systemClock(), [...MIGRATIONS, NEXT]);
     expect(to).toBe(MIGRATIONS.length + 1);
     const during = ids.length;

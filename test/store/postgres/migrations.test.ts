@@ -81,7 +81,7 @@ await describeWithPostgres('migrations on PostgreSQL', (createDatabase) => {
     const { address } = await fresh();
     const opened = openPostgresStore({ ...OPTIONS, address });
     await expect(opened).rejects.toThrow(
-      'has layout 0, this build needs 2: migrate it with hookrail operator store migrate',
+      'has layout 0, this build needs 5: migrate it with hookrail operator store migrate',
     );
   });
 

@@ -1,3 +1,4 @@
+import type { KeyRing } from '../../../services/keys/keyring.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
@@ -14,24 +15,31 @@ const CONNECTIONS_MAX = 5;
 /** A migrated database, and stores on it as of processes of their own. */
 export interface PostgresPlace {
   readonly database: TestDatabase;
-  open(): Promise<Store>;
+  open(keyRing?: KeyRing | null): Promise<Store>;
   /** Ends the connections of all stores on it, as `kill -9` of their processes would. */
   crash(store: Store): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** `through`: returns the URL that stores use instead of the database's own. */
+/**
+ * A database that its owner has migrated, and stores that use it as a role which owns nothing. `through`: returns the URL
+ * that stores use instead of the database's own. `as`: the role of the stores, where it is not the running one.
+ */
 export async function postgresPlace(
   createDatabase: () => Promise<TestDatabase>,
   clock: Clock,
-  through: (url: string) => string = (url) => url,
+  {
+    through = (url) => url,
+    as = 'running',
+  }: { readonly through?: (url: string) => string; readonly as?: 'running' | 'owner' } = {},
 ): Promise<PostgresPlace> {
   const database = await createDatabase();
-  await migrateDatabase(parsePostgresUrl(database.url, undefined), clock);
-  const address = parsePostgresUrl(through(database.url), undefined);
+  await migrateAsOwner(database, clock);
+  const address = parsePostgresUrl(through(database[as]), undefined);
   const crashed: Store[] = [];
-  const openOnce = () =>
+  const openOnce = (keyRing: KeyRing | null = null) =>
     openPostgresStore({
+      keyRing,
       address,
       clock,
       connectionsMax: CONNECTIONS_MAX,
@@ -39,10 +47,10 @@ export async function postgresPlace(
       leafMs: HOUR_MS,
     });
   // PgBouncer refuses a client when the server connection that it opens for it ends. A supervisor would start it again.
-  const isPooled = through(database.url) !== database.url;
-  const openSoon = () =>
+  const isPooled = through(database[as]) !== database[as];
+  const openSoon = (keyRing?: KeyRing | null) =>
     eventually('the store opens', () =>
-      openOnce().catch((error: unknown) => {
+      openOnce(keyRing).catch((error: unknown) => {
         if (error instanceof StoreUnavailable) return null;
         throw error;
       }),
@@ -59,4 +67,10 @@ export async function postgresPlace(
       await database.drop();
     },
   };
+}
+
+/** Migrates a database, and grants the running role what it needs. */
+export function migrateAsOwner({ owner, running }: TestDatabase, clock: Clock): Promise<unknown> {
+  const { user } = parsePostgresUrl(running, undefined);
+  return migrateDatabase(parsePostgresUrl(owner, undefined), clock, undefined, user);
 }

@@ -111,7 +111,7 @@ describe('a query of the delivery log', () => {
     });
     const names = new Names(listening);
     const feed = new FeedWrites(listening, names);
-    const outbox = new OutboxWrites(listening, feed);
+    const outbox = new OutboxWrites(listening, feed, null);
     const health = new EndpointHealth(listening, outbox, TEST_POLICY);
     const journal = new JournalWriter(listening, names, health, feed);
     for (const make of [

@@ -86,6 +86,9 @@ it('a replay finds skipped, exhausted and cancelled events in an older file', as
   await store.close();
   const db = new Database(file);
   // What later layouts have made since.
+  for (const table of ['merchant', 'endpoint'])
+    for (const column of ['seal_key_id', 'seal_version', 'seal_mac'])
+      db.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
   db.exec(`DROP INDEX endpoint_legacy; DROP TABLE feed; ALTER TABLE log_merchant DROP COLUMN feed_removed_to;
      DROP INDEX log_endpoint_of_merchant; DROP TABLE feed_by_merchant; DROP TABLE event_by_merchant;
      DROP TABLE delivery_by_endpoint; DELETE FROM meta WHERE name LIKE '%_listed_to'; DROP TABLE content;
@@ -93,6 +96,9 @@ it('a replay finds skipped, exhausted and cancelled events in an older file', as
      ALTER TABLE delivery DROP COLUMN parked; DROP INDEX endpoint_of_status;
     DROP TABLE erasure; DELETE FROM meta WHERE name LIKE '%_bodies_removed_to';
     ALTER TABLE event DROP COLUMN bodies_removed_at; ALTER TABLE api_key DROP COLUMN name;
+    DROP TABLE backup; DELETE FROM meta WHERE name = 'purge_due';
+    ALTER TABLE event DROP COLUMN published_by; ALTER TABLE audit DROP COLUMN person;
+    ALTER TABLE api_key DROP COLUMN types; ALTER TABLE api_key DROP COLUMN merchants;
     DROP INDEX audit_newest; DROP INDEX audit_merchant; DROP INDEX audit_endpoint;
     DROP TABLE missed; DROP TABLE replay; DROP INDEX endpoint_of_merchant;`);
   db.pragma(`user_version = ${LAYOUT_BEFORE}`);

@@ -13,13 +13,18 @@ import { requestRunWide } from '../run-wide.ts';
 const OWN_SERVER_MS = 60_000;
 
 export interface PostgresForTests {
-  /** Of a user that may create databases. */
+  /** Of a user that may create databases and roles. */
   readonly url: string;
 }
 
 /** A database that a test has for itself. */
 export interface TestDatabase {
+  /** Of a user that may do everything. */
   readonly url: string;
+  /** Of the role that owns the database and migrates it. */
+  readonly owner: string;
+  /** Of a role that owns nothing, and gets its rights by the migration. */
+  readonly running: string;
   /** Runs statements on it, beside whoever else uses it. */
   query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
   /** Ends every other connection to it, as a crash of its users would. */
@@ -74,12 +79,31 @@ function skipOrThrow(reason: string): void {
   console.warn(`PostgreSQL tests are skipped. ${reason}`);
 }
 
+/** The roles of all test databases on a server. */
+const OWNER = 'hookrail_test_owner';
+const RUNNING = 'hookrail_test_running';
+
+function createRole(name: string): string {
+  return `DO $$ BEGIN
+    CREATE ROLE ${name} LOGIN PASSWORD '${name}';
+  EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; -- by another test file
+  END $$; GRANT ${name} TO current_user`;
+}
+
+function urlFor(url: string, role: string): string {
+  const changed = new URL(url);
+  changed.username = role;
+  changed.password = role;
+  return changed.href;
+}
+
 async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   const name = `t${randomBytes(6).toString('hex')}`;
-  await once(serverUrl, `CREATE DATABASE ${name}`);
+  for (const role of [OWNER, RUNNING]) await once(serverUrl, createRole(role));
+  await once(serverUrl, `CREATE DATABASE ${name} OWNER ${OWNER}`);
   const url = serverUrl.replace(/\/[^/?]*(\?|$)/, `/${name}$1`);
   return {
-    url,
+    ...{ url, owner: urlFor(url, OWNER), running: urlFor(url, RUNNING) },
     query: (text, values) => once(url, text, values),
     async disconnectAll() {
       // It waits for their ends: on a busy machine, one may still take a statement after it was told to end.

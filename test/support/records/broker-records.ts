@@ -19,9 +19,12 @@ const SAMPLE = sampleEvent({
   simulated: false,
 });
 
+/** The id of the API key that published the events. */
+const PUBLISHER = '99999999-9999-4999-8999-999999999999';
+
 export function anEvent(over: Partial<DomainEvent> = {}): DomainEvent {
   const ids = { eventId: randomUUID(), entityId: randomUUID() };
-  return { ...SAMPLE, ...ids, data: { ...SAMPLE.data }, ...over };
+  return { ...SAMPLE, ...ids, data: { ...SAMPLE.data }, publishedBy: PUBLISHER, ...over };
 }
 
 export function aTask(over: Partial<DeliveryTask> = {}): DeliveryTask {
@@ -96,6 +99,7 @@ export function quarantined(event: DomainEvent, bytes: Uint8Array): Quarantined 
     eventId: event.eventId,
     merchantId: event.merchantId,
     bytes,
+    publishedBy: event.publishedBy,
   };
 }
 

@@ -34,7 +34,7 @@ export interface TwoApisOptions {
 export async function startTwoApis(options: TwoApisOptions): Promise<TwoApis> {
   const { kafka, createDatabase, environment = {}, delivers } = options;
   const database = await createDatabase();
-  const setup = await prepareSetupOnPostgres(database.url, environment);
+  const setup = await prepareSetupOnPostgres(database, environment);
   const fleet = new Fleet({ setup, ...kafka, topicPrefix: freshPrefix() });
   const running = () => fleet.of('api').filter(({ isRunning }) => isRunning);
   const balancer = await LoadBalancer.open(() => running().map(({ service }) => service.apiUrl));

@@ -56,7 +56,7 @@ export class KafkaDirectory {
    * this process publishes, and writes the newest change of a key again after an older one arrived late.
    */
   async follow(
-    apply: (change: DirectoryChange) => void,
+    apply: (change: DirectoryChange) => unknown,
     { republish }: { readonly republish: boolean },
   ): Promise<Follower> {
     if (this.#isClosed) throw new Error('the broker is closed');
@@ -73,8 +73,8 @@ export class KafkaDirectory {
       newGroupId: () => `${groupId}${random.uuid()}`,
       restarts: { rights, groupId, isPrefix: true },
       apply: (change) => {
-        newest?.saw(change);
-        apply(change);
+        // What was not accepted must not be written again in the place of a good record.
+        if (apply(change) !== false) newest?.saw(change);
       },
       caughtUp: () => {
         if (newest) void this.#republish(newest);

@@ -4,6 +4,7 @@ import type { Clock } from '../../../process/clock.ts';
 import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader } from '../seen/requeued.ts';
+import { publishedByHeader } from '../streams/published-by.ts';
 import type { Outgoing } from '../streams/settle.ts';
 import type { TopicNames } from '../topics/topic-spec.ts';
 import { topicList } from '../topics/topics.ts';
@@ -70,7 +71,9 @@ async function event(stored: Quarantined, deps: PutBackDeps): Promise<OutgoingRe
   await learnWithin(deps.records, value, deps.clock);
   const decoded = deps.records.decodeEvent(value);
   const key = decoded.ok ? decoded.event.entityId : (stored.eventId ?? '');
-  return { topic: events, partition: deps.partitionOf(events, key), key: Buffer.from(key), value };
+  const { publishedBy } = stored;
+  const headers = publishedBy === undefined ? {} : publishedByHeader(publishedBy);
+  return { topic: events, partition: deps.partitionOf(events, key), key: Buffer.from(key), value, headers };
 }
 
 function asItWas(

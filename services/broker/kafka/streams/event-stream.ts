@@ -1,4 +1,4 @@
-import { type DomainEvent, EVENT_RECORD_BYTES_MAX } from '../../../domain/event.ts';
+import { type DomainEvent, EVENT_RECORD_BYTES_MAX, withData } from '../../../domain/event.ts';
 import type { Culprits } from '../../../domain/stalls/stall.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { readTraceparent, TRACEPARENT } from '../../../telemetry/trace-context.ts';
@@ -11,6 +11,7 @@ import { originOf, placeText } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedAs } from '../seen/requeued.ts';
 import { SeenEvents, type SeenEventsOptions } from '../seen/seen-events.ts';
+import { publishedByIn } from './published-by.ts';
 import { refusalIn } from './refused.ts';
 import { StreamFeed } from './stream-feed.ts';
 import type { OpenTopic } from './task-streams.ts';
@@ -92,10 +93,14 @@ export class EventStream {
     const traceparent = readTraceparent(headers[TRACEPARENT]);
     // An operator who puts an event back wants it judged anew.
     const refusal = requeuedAs(headers) === undefined ? refusalIn(headers) : undefined;
+    const publishedBy = publishedByIn(headers);
     return {
       bytes,
       acceptedAt,
-      decoded: verdict === 'conflict' && decoded.ok ? conflicting(decoded.event) : decoded,
+      decoded: withPublisher(
+        verdict === 'conflict' && decoded.ok ? conflicting(decoded.event) : decoded,
+        publishedBy,
+      ),
       ...(verdict === 'repeat' ? { isRepeat: true } : {}),
       // Computed on demand: only the few quarantined events need it.
       get origin() {
@@ -118,6 +123,11 @@ export class EventStream {
   #check({ partition, offset, headers }: ReadRecord, at: number, event: DomainEvent) {
     return this.#seen.check(partition, offset, at, event, requeuedAs(headers));
   }
+}
+
+function withPublisher(decoded: ReceivedEvent['decoded'], publishedBy: string): ReceivedEvent['decoded'] {
+  if (!decoded.ok) return { ...decoded, publishedBy };
+  return { ok: true, event: withData({ ...decoded.event, publishedBy }, decoded.event.data) };
 }
 
 function conflicting({ eventId, merchantId }: DomainEvent): ReceivedEvent['decoded'] {

@@ -4,6 +4,7 @@ import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { PublishedEvent, PublishedTask, PublishOptions } from '../../broker.ts';
 import type { OutgoingRecord, RecordSender } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
+import { publishedByHeader } from './published-by.ts';
 import { refusedHeader } from './refused.ts';
 import type { Outgoing } from './settle.ts';
 
@@ -41,13 +42,18 @@ export class Publisher {
     const traced = traceparent === undefined ? undefined : { [TRACEPARENT]: traceparent };
     const outgoing = events.map((event) => {
       const refusal = refusals?.get(event);
-      const headers = refusal === undefined ? traced : { ...traced, ...refusedHeader(refusal) };
+      const { publishedBy } = event;
+      const headers = {
+        ...traced,
+        ...(refusal && refusedHeader(refusal)),
+        ...(publishedBy && publishedByHeader(publishedBy)),
+      };
       return {
         topic,
         partition: sender.partitionOf(topic, event.entityId),
         key: Buffer.from(event.entityId),
         value: records.encodeEvent(event),
-        ...(headers && { headers }),
+        headers,
       };
     });
     await this.#sendAll(outgoing);

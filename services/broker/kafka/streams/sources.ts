@@ -67,9 +67,9 @@ export class Sources {
     this.tasks = { live: source('live', live), test: source('test'), replay: source('replay') };
   }
 
-  /** Inputs whose handler keeps throwing; `since` is Infinity when there are none. */
-  get stuck(): readonly { readonly count: number; readonly since: number }[] {
-    return this.#works.map((work) => work.stuck);
+  /** Everything that hands inputs to a handler. */
+  get all(): readonly Pick<WorkSource<never, never, never>, 'stuck'>[] {
+    return this.#works;
   }
 
   /** Ends running handlers, makes their results durable and leaves the groups. */

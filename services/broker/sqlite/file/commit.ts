@@ -136,10 +136,10 @@ export class Committer {
     const known: number[] = [];
     let start = offset;
     for (let index = 0; index < count; index += 1) {
-      const end = half.eventEnds[work.eventsChecked + index] ?? start;
-      const record = bytes.subarray(start, end);
-      start = end;
-      const seen = this.#seen.check(record);
+      const at = 2 * (work.eventsChecked + index);
+      const content = bytes.subarray(start, half.eventEnds[at] ?? start);
+      start = half.eventEnds[at + 1] ?? start;
+      const seen = this.#seen.check(content);
       if (seen === FRESH) continue;
       known.push(index);
       work.repeats.push(work.eventsChecked + index, seen);

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { explained, openDatabase } from '../../../sqlite/database.ts';
+import { explained, isUnavailable, openDatabase } from '../../../sqlite/database.ts';
+import { purge } from '../../../sqlite/purge.ts';
 import { RECORD_KINDS, STREAMS } from './wire.ts';
 
 /** Grows when the tables change; a file of a newer version is refused. */
@@ -56,7 +57,10 @@ const CACHE_KIB = 4 * 1024;
  */
 export function openBrokerFile(file: string): Database {
   // Checkpoints run between commits, when the thread decides (worker.ts), never inside one. Its lock is held already.
-  const db = openDatabase(file, { access: 'write', cacheKib: CACHE_KIB, checkpointPages: 0, lockedMsMax: 0 });
+  const db = openDatabase(file, {
+    ...{ access: 'write', cacheKib: CACHE_KIB, checkpointPages: 0, lockedMsMax: 0 },
+    secureDelete: 'FAST',
+  });
   try {
     const format = db.pragma('user_version', { simple: true }) as number;
     if (format > FORMAT) {
@@ -69,11 +73,30 @@ export function openBrokerFile(file: string): Database {
       db.exec(TABLES + STREAMS.map(logTable).join(''));
       db.pragma(`user_version = ${FORMAT}`);
     })();
+    purgeFormer(db);
     return db;
   } catch (error) {
     db.close();
     throw explained(error, file);
   }
+}
+
+/** Purges a file once that an earlier build has written, which left what it deleted. */
+function purgeFormer(db: Database): void {
+  if (db.prepare("SELECT 1 FROM meta WHERE key = 'purged'").get()) return;
+  try {
+    purgeWhole(db);
+  } catch (error) {
+    // A full disk does not keep the service from starting: the next start tries it again.
+    if (!isUnavailable(error)) throw error;
+  }
+}
+
+/** Purges the file, and notes that it has nothing of an earlier build. Returns false when it is too large. */
+export function purgeWhole(db: Database, bytesMax?: number): boolean {
+  const isWhole = purge(db, bytesMax);
+  if (isWhole) db.prepare("INSERT INTO meta(key, value) VALUES ('purged', '1') ON CONFLICT DO NOTHING").run();
+  return isWhole;
 }
 
 /** Registers the current writer schemas in the file. Returns their ids by record kind, and all that are known. */

@@ -33,10 +33,12 @@ export interface CommitHalfMessage {
   readonly rows: Float64Array;
   /** The rows' bytes by stream. */
   readonly streams: readonly (ArrayBuffer | null)[];
-  /** The end of each event of the checked rows, counted from the start of the stream's buffer. */
+  /**
+   * Of each event of the checked rows, the end of its content and its end, counted from the start of the stream's buffer.
+   */
   readonly eventEnds: Uint32Array;
   /**
-   * Events whose results are in this half, and the end of each: when one of them is known, nothing of the half is
+   * The contents of events whose results are in this half, and the end of each: when one of them is known, nothing of the half is
    * written.
    */
   readonly routed: ArrayBuffer | null;
@@ -105,6 +107,8 @@ export type Request =
     }
   | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }
   | { readonly kind: 'forgetEvents'; readonly before: number; readonly limit: number }
+  /** Overwrites what deleted records have left in the file, if no more of it is in use than this. */
+  | { readonly kind: 'purge'; readonly bytesMax: number }
   | { readonly kind: 'close' };
 
 export type RecordStoreTable = 'quarantine' | 'dead_letter';
@@ -194,6 +198,7 @@ export type Reply =
     }
   | { readonly kind: 'records'; readonly records: readonly StoredRecord[]; readonly more: boolean }
   | { readonly kind: 'forgotten'; readonly more: boolean }
+  | { readonly kind: 'purged'; readonly isWhole: boolean }
   /** A read failed; the thread continues. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }
   | { readonly kind: 'closed' };

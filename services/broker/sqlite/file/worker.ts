@@ -7,7 +7,7 @@ import { isDamage } from '../../../sqlite/database.ts';
 import { type ExclusiveLock, lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
-import { instanceOf, moveDueTimes, openBrokerFile, writerSchemas } from './schema.ts';
+import { instanceOf, moveDueTimes, openBrokerFile, purgeWhole, writerSchemas } from './schema.ts';
 import type { CommitHalfMessage, EngineThreadData, Reply, Request } from './wire.ts';
 
 /** After about this many bytes written, the WAL is copied into the file: few enough to delay a commit only shortly. */
@@ -102,6 +102,11 @@ function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'cl
         return reader.recordStore(request);
       case 'readQuarantined':
         return reader.quarantined(request);
+      case 'purge': {
+        const isWhole = purgeWhole(engine.db, request.bytesMax);
+        engine.committer.bytesInWal = 0;
+        return { kind: 'purged', isWhole };
+      }
       case 'forgetEvents':
         return reader.forgetEvents(request);
     }

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
@@ -34,6 +35,8 @@ export class PostgresDatabase {
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
   #isReachable = true;
+  /** Seals the records of transactions; null in a process without the key ring. */
+  seals: RecordSeals | null = null;
   /** Called after the commit of a transaction of this process, with what it added. */
   onAdded: (what: Added) => void = () => {};
   /** Writes what a transaction has put into `feed`, before the commit. */
@@ -101,6 +104,7 @@ export class PostgresDatabase {
         const run = async (client: PoolClient) => {
           const transaction: Transaction = {
             ...statementsOf(client, timeoutMs),
+            seals: this.seals,
             feed: [],
             copy: (table, rows) => copyRows(client, table, rows),
             sawTimeline: (name) => this.#primary.sawTimeline(name),

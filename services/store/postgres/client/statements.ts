@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import type { PoolClient, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
 import type { CopyRows } from './copy-rows.ts';
 
 /** The statements of one connection: of a transaction, or single reads. Values are $1, $2, … */
@@ -30,6 +31,8 @@ export type Added = 'outbox' | 'replay';
 export interface Transaction extends Statements {
   /** Adds rows to a table; the columns are all of it or those named, as in COPY. */
   copy(table: string, rows: CopyRows): Promise<void>;
+  /** Seals records; null in a process without the key ring. */
+  readonly seals: RecordSeals | null;
   /** The feed's rows about it. They are written last, because they lock the merchant's feed until the commit. */
   readonly feed: FeedItem[];
   /** Throws when the timeline is older than one that this process has seen: the server was the primary, and is not. */

@@ -9,7 +9,8 @@ const LATE_MS = 3_600_000;
 const WITH_ENTITIES = ['event', 'delivery'] as const;
 
 /**
- * Prepares the oldest leaf that has ended and is not prepared yet. Returns whether there was one. Its rows are frozen and
+ * Prepares the oldest leaf that has ended and is not prepared yet. Returns whether there was one. Only a role that owns the
+ * leaves can; where the running role does not, `operator store vacuum` does it, and the server's autovacuum. Its rows are frozen and
  * its statistics taken once, so that the server need not read it again for that; then it gets an index of entities, which
  * would be costly to keep up to date while the leaf is written to. A leaf whose indexes are valid is prepared: after a crash
  * the work begins again, and an index that was left invalid is built anew.
@@ -20,7 +21,7 @@ export async function prepareClosed(
   now: number,
 ): Promise<boolean> {
   const ended = (await leaves.list('delivery')).filter(({ to }) => to + LATE_MS <= now);
-  if (ended.length === 0) return false;
+  if (ended.length === 0 || !(await ownsTables(database))) return false;
   const valid = await database.read(({ rows }) =>
     rows<{ readonly name: string }>(
       `SELECT c.relname AS name FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
@@ -52,4 +53,14 @@ async function prepare({ rows, first }: Statements, leaf: Leaf, valid: ReadonlyS
 
 function indexOf(kind: (typeof WITH_ENTITIES)[number], { suffix }: Leaf): string {
   return `${kind}_${suffix}_entity`;
+}
+
+/** Returns whether the role of this connection owns the tables: then it may vacuum them, and make their indexes. */
+export async function ownsTables(database: PostgresDatabase): Promise<boolean> {
+  const row = await database.read(({ first }) =>
+    first<{ readonly owns: boolean }>(
+      "SELECT pg_has_role(relowner, 'USAGE') AS owns FROM pg_class WHERE oid = 'layout'::regclass",
+    ),
+  );
+  return row?.owns ?? false;
 }

@@ -19,6 +19,7 @@ export const LEAF_COLUMNS: Readonly<Record<LeafKind, readonly string[]>> = {
     'routed_at',
     'removed_at',
     'trace',
+    'published_by',
   ],
   delivery: [
     'seq',

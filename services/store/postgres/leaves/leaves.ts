@@ -5,20 +5,6 @@ import { beginOfLeaf, LEAF_KINDS, type Leaf, type LeafKind, leafOf } from './lea
 /** One process at a time makes leaves, or moves the beginning of the log. */
 const LOCK = "hashtextextended('hookrail leaves', 0)";
 
-/** The columns that make a row of a leaf unique. */
-const UNIQUE: Readonly<Record<LeafKind, string>> = {
-  event: 'event_id, merchant',
-  delivery: 'delivery_id',
-  attempt: 'attempt_id',
-  body: 'owner, kind, n',
-  failing: 'seq, status',
-  missed: 'endpoint, event_id',
-  feed: 'merchant, seq',
-};
-
-/** Fill factors of leaves whose rows are updated in place. */
-const FILL: Partial<Record<LeafKind, number>> = { delivery: 50 };
-
 /** `whole`: it has every kind. `bodiless`: its bodies are too old. `gone`: all of it is. */
 type State = 'whole' | 'bodiless' | 'gone';
 
@@ -124,27 +110,17 @@ export class Leaves {
   }
 
   /**
-   * Drops a leaf of a kind; writers of other leaves do not wait. Dropping one that is gone does nothing. While somebody
-   * holds a transaction in which the table was read, the call rejects after two seconds, and is to be tried again: whoever
-   * makes a leaf waits as long.
+   * Drops a leaf of a kind. Dropping one that is gone does nothing. Whoever uses the table waits a quarter of a second at
+   * most: while somebody holds a transaction in which it was read, the call rejects after that, and is to be tried again.
    */
   async drop(kind: LeafKind, { suffix }: Leaf): Promise<void> {
-    const name = `${kind}_${suffix}`;
     this.#known.delete(suffix);
-    await this.#database.alone(async ({ rows, first }) => {
-      await rows("SET lock_timeout = '2s'");
-      try {
-        const state = await first<{ readonly pending: boolean }>(
-          `SELECT inhdetachpending AS pending FROM pg_inherits WHERE inhrelid = to_regclass($1)
-           AND inhparent = $2::regclass`,
-          [name, kind],
-        );
-        // Not within a transaction: readers and writers go on meanwhile. One that was cut off is finished.
-        const how = state?.pending ? 'FINALIZE' : 'CONCURRENTLY';
-        if (state) await rows(`ALTER TABLE ${kind} DETACH PARTITION ${name} ${how}`);
-        await rows(`DROP TABLE IF EXISTS ${name}`);
-      } finally {
-        await rows('RESET lock_timeout').catch(() => {});
+    await this.#database.alone(async ({ first }) => {
+      for (let isThere = true; isThere; ) {
+        const left = await first<{ readonly there: boolean }>('SELECT drop_leaf($1, $2) AS there', [
+          ...[kind, suffix],
+        ]);
+        isThere = left?.there ?? false;
       }
     });
   }
@@ -161,22 +137,14 @@ export async function beginnings({
   return { log: of('log_from'), bodies: Math.max(of('log_from'), of('bodies_from')) };
 }
 
-async function make(tx: Transaction, { from, to, suffix }: Leaf): Promise<State> {
+async function make(tx: Transaction, { from, to }: Leaf): Promise<State> {
   await tx.rows(`SELECT pg_advisory_xact_lock(${LOCK})`);
   const { log, bodies } = await beginnings(tx);
   if (to <= log) return 'gone';
   const hasBodies = to > bodies;
   for (const kind of LEAF_KINDS) {
-    const name = `${kind}_${suffix}`;
     if (kind === 'body' && !hasBodies) continue;
-    const there = await tx.first<{ readonly oid: string | null }>('SELECT to_regclass($1)::text AS oid', [
-      name,
-    ]);
-    if (there?.oid) continue;
-    const fill = FILL[kind] === undefined ? '' : `WITH (fillfactor = ${FILL[kind]})`;
-    await tx.rows(`CREATE TABLE ${name} (LIKE ${kind} INCLUDING ALL) ${fill}`);
-    await tx.rows(`CREATE UNIQUE INDEX ${name}_key ON ${name} (${UNIQUE[kind]})`);
-    await tx.rows(`ALTER TABLE ${kind} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`);
+    await tx.rows('SELECT make_leaf($1, $2, $3)', [kind, from, to]);
   }
   return hasBodies ? 'whole' : 'bodiless';
 }

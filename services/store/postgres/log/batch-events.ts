@@ -29,6 +29,8 @@ interface EventRowState {
   readonly routedAt: number;
   readonly removedAt: number | null;
   trace: readonly TraceLine[];
+  /** Written with a new row: an event that is routed again keeps the first. */
+  readonly publishedBy: string | null;
   isNew: boolean;
   isChanged: boolean;
 }
@@ -91,6 +93,7 @@ export class BatchEvents implements LogEvents {
       routedAt: at,
       removedAt: isRemoved ? Math.floor(at) : null,
       trace,
+      publishedBy: event.publishedBy ?? null,
       isNew: true,
       isChanged: false,
     };
@@ -224,6 +227,7 @@ function toState(row: StoredEventRow): EventState {
       routedAt: row.routed_at,
       removedAt: row.removed_at,
       trace: JSON.parse(row.trace) as TraceLine[],
+      publishedBy: null,
       isNew: false,
       isChanged: false,
     },

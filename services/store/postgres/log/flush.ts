@@ -86,7 +86,8 @@ export function addEvent(copies: Copies, state: EventState): void {
     .smallint(row.simulated)
     .float8(row.routedAt)
     .bigint(row.removedAt)
-    .text(JSON.stringify(row.trace));
+    .text(JSON.stringify(row.trace))
+    .id(row.publishedBy);
 }
 
 export function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {

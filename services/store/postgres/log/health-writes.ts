@@ -1,8 +1,9 @@
 import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
-import { type EndpointRow, toEndpoint, toHealth } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../../rows/endpoint-rows.ts';
+import { switchedOff } from '../../rows/record-seals.ts';
 import type { Transaction } from '../client/statements.ts';
-import { addToAudit, addToOutbox } from '../management/outbox-writes.ts';
+import { addSealedToOutbox, addToAudit, writeSeal } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
 type HealthRow = EndpointRow & { readonly health_generation: number };
@@ -113,7 +114,10 @@ async function switchOff(tx: Transaction, row: HealthRow, { at, reason, count }:
   );
   if (!changed) return;
   const value = { ...toEndpoint(row), ...changed, status: 'auto_disabled' } as const;
-  await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: changed.version, value });
+  const change = { kind: 'endpoint', id: uuid, version: changed.version, value } as const;
+  const sealed = switchedOff(tx.seals, change, toEndpointChange({ ...row, deleted_at: null }));
+  await writeSeal(tx, sealed);
+  await addSealedToOutbox(tx, sealed);
   await addToAudit(tx, {
     at,
     actor: { kind: 'system' },

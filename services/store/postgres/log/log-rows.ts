@@ -58,6 +58,7 @@ export interface EventRow extends EventColumns {
   readonly created_at: number;
   readonly event_id: Buffer;
   readonly entity_id: Buffer;
+  readonly published_by: Buffer | null;
   readonly removed_at: number | null;
 }
 
@@ -67,7 +68,12 @@ export function toListed(
   endpointName: (endpoint: number) => string,
 ): EventListed {
   return {
-    event: toEventHead(row, { merchantId, eventId: idOf(row.event_id), entityId: idOf(row.entity_id) }),
+    event: toEventHead(row, {
+      merchantId,
+      eventId: idOf(row.event_id),
+      entityId: idOf(row.entity_id),
+      publishedBy: row.published_by === null ? undefined : idOf(row.published_by),
+    }),
     createdAt: row.created_at,
     routedAt: row.routed_at,
     trace: toTrace(row, endpointName),

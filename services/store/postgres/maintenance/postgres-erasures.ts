@@ -27,6 +27,9 @@ interface ByOperator {
   readonly actor: Actor;
 }
 
+const DEAD_ROWS = "removed rows in PostgreSQL's tables: until hookrail operator store vacuum";
+const WAL = "PostgreSQL's WAL, its archive and base backups: as long as the server keeps them";
+
 /** Walks the leaves from the oldest: each step removes what one of them has of the entity. */
 export class PostgresErasures implements Erasures {
   readonly #deps: Deps;
@@ -84,6 +87,17 @@ export class PostgresErasures implements Erasures {
     });
   }
 
+  /** Base backups and the WAL archive are the server's: purge() names them. */
+  async noteInBackups(): Promise<readonly string[]> {
+    return [];
+  }
+
+  /** Rewriting a table locks it, and takes the role that owns it: an operator does it. */
+  async purge(): Promise<readonly string[]> {
+    const erased = await this.#deps.database.read(({ first }) => first('SELECT 1 FROM erased_leaf LIMIT 1'));
+    return erased ? [DEAD_ROWS, WAL] : [];
+  }
+
   unfinished(): Promise<readonly ErasureOrder[]> {
     return this.#deps.database.read(({ rows }) =>
       rows<ErasureOrder>(
@@ -126,6 +140,10 @@ async function removeFrom(
     );
   await removeBodies(events, [data, event]);
   const bodies = await removeBodies(deliveries, [own, response]);
+  if (events.length + bodies.length > 0)
+    await tx.rows('INSERT INTO erased_leaf VALUES ($1) ON CONFLICT (suffix) DO UPDATE SET suffix = $1', [
+      suffix,
+    ]);
   const bodiless = new Set(bodies.map(({ owner }) => owner));
   return { events: events.length, deliveries: deliveries.filter(({ seq }) => bodiless.has(seq)).length };
 }

@@ -1,12 +1,14 @@
 import type { SealedSecret } from '../../../domain/endpoint.ts';
 import type { Actor } from '../../change.ts';
 import type { Resealed, SealedThing, Sealings } from '../../maintenance.ts';
-import { type EndpointRow, toEndpoint } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { isSound } from '../../rows/record-seals.ts';
 import { parseSealingCursor } from '../../rows/sealing-cursor.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
 import { addToAudit, addToOutbox } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
+import { recordSealings } from './record-sealing.ts';
 
 type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
 type Found = SealedThing & { readonly cursor: string };
@@ -30,6 +32,7 @@ export function makeSealings(database: PostgresDatabase): Sealings {
       }),
     notSealedWith: (keyId, options) => notSealedWith(database, keyId, options),
     replace: (things, options) => database.transaction((tx) => replace(tx, things, options)),
+    ...recordSealings(database),
   };
 }
 
@@ -108,6 +111,8 @@ async function replace(
 }
 
 async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Resealed): Promise<number> {
+  const stored = await tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1 FOR UPDATE OF e`, [id]);
+  if (!stored || !isSound(tx.seals, toEndpointChange({ ...stored, deleted_at: null }))) return 0;
   // Not updated_at, which merchants see: the secret is the same.
   const replaced = await tx.change(
     `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, version = next_version(version)

@@ -7,6 +7,7 @@ import {
   toAuditEntry,
 } from '../../rows/audit-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { addToAudit } from './outbox-writes.ts';
 
 type ListOptions = Parameters<Audit['list']>[0];
 
@@ -14,6 +15,7 @@ const PAGE_MAX = 1000;
 
 export function makeAudit(database: PostgresDatabase): Audit {
   return {
+    add: (entry) => database.transaction((tx) => addToAudit(tx, entry)),
     list: async (options): Promise<(AuditEntry & { readonly cursor: string })[]> => {
       const [text, values] = auditQuery(options);
       const found = await database.read(({ rows }) => rows<AuditRow>(text, values));

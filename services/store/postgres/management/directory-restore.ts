@@ -2,10 +2,13 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Endpoint } from '../../../domain/endpoint.ts';
 import { isMadeOfParts } from '../../../domain/ids.ts';
 import type { Merchant } from '../../../domain/merchant.ts';
-import { HINT_UNKNOWN } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { isSound } from '../../rows/record-seals.ts';
 import type { Transaction } from '../client/statements.ts';
 import { lockMerchant } from './merchant-lock.ts';
-import { addToAudit } from './outbox-writes.ts';
+import { addToAudit, writeSeal } from './outbox-writes.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 
 type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
 
@@ -21,7 +24,7 @@ export async function adoptChanges(
   await lockAll(tx, changes);
   const newer: EndpointUpdate[] = [];
   for (const change of changes)
-    if (change.kind === 'endpoint' && (await isNewer(tx, change))) newer.push(change);
+    if (change.kind === 'endpoint' && (await isNewerEndpoint(tx, change))) newer.push(change);
   // Endpoints may have exchanged URLs: first all release theirs, then each takes its new one.
   const uuids = newer.map(({ id }) => id);
   await tx.change('UPDATE endpoint SET deleted_at = $2 WHERE uuid = ANY($1::text[])', [uuids, at]);
@@ -29,11 +32,16 @@ export async function adoptChanges(
     if (value) await writeEndpoint(tx, value, at);
     else await writeTombstone(tx, id, version, at);
   }
-  for (const change of newer) await note(tx, 'endpoint.adopt', change, at);
+  for (const change of newer) {
+    await writeSeal(tx, change);
+    await note(tx, 'endpoint.adopt', change, at);
+  }
   let merchants = 0;
   for (const change of changes) {
     // Merchants are never deleted.
-    if (change.kind !== 'merchant' || !change.value || !(await takeMerchant(tx, change.value))) continue;
+    if (change.kind !== 'merchant' || !change.value || !(await takeMerchant(tx, change, change.value)))
+      continue;
+    await writeSeal(tx, change);
     merchants += 1;
     await note(tx, 'merchant.adopt', change, at);
   }
@@ -53,14 +61,20 @@ async function lockAll(tx: Transaction, changes: readonly DirectoryChange[]): Pr
   await tx.rows('SELECT 1 FROM endpoint WHERE uuid = ANY($1::text[]) ORDER BY uuid FOR UPDATE', [uuids]);
 }
 
-async function isNewer(tx: Transaction, { id, version, value }: EndpointUpdate): Promise<boolean> {
-  const known = await tx.first<{ readonly version: number }>('SELECT version FROM endpoint WHERE uuid = $1', [
-    id,
-  ]);
-  if (known !== undefined) return known.version < version;
+async function isNewerEndpoint(tx: Transaction, change: EndpointUpdate): Promise<boolean> {
+  const known = await tx.first<EndpointRow & { readonly deleted_at: number | null }>(
+    `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.uuid = $1`,
+    [change.id],
+  );
+  if (known !== undefined) return replaces(tx, change, toEndpointChange(known));
   // An endpoint created and deleted after the backup needs no row, unless its id can recur: then its versions keep
   // growing.
-  return value !== null || isMadeOfParts(id);
+  return change.value !== null || isMadeOfParts(change.id);
+}
+
+/** Also true in the place of a row that somebody without the key ring has changed. */
+function replaces(tx: Transaction, { version }: DirectoryChange, stored: DirectoryChange): boolean {
+  return stored.version < version || !isSound(tx.seals, stored);
 }
 
 async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
@@ -70,7 +84,8 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
      secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
      disabled_at)
      VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13)
-     ON CONFLICT (uuid) DO UPDATE SET url = excluded.url, subscribed_events = excluded.subscribed_events,
+     ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
+     url = excluded.url, subscribed_events = excluded.subscribed_events,
      status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
      disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
      secret_hint = CASE WHEN e.secret_ciphertext = excluded.secret_ciphertext THEN e.secret_hint
@@ -107,15 +122,20 @@ async function writeTombstone(tx: Transaction, uuid: string, version: number, at
   );
 }
 
-async function takeMerchant(tx: Transaction, merchant: Merchant): Promise<boolean> {
+async function takeMerchant(tx: Transaction, change: DirectoryChange, merchant: Merchant): Promise<boolean> {
   const { merchantId, name, state, senderAccountDetails, version } = merchant;
+  const known = await tx.first<MerchantRow>(
+    `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 FOR UPDATE`,
+    [merchantId],
+  );
+  if (known && !replaces(tx, change, toMerchantChange(known))) return false;
   const taken = await tx.change(
     `INSERT INTO merchant AS m (merchant_id, name, state, sender_account_details, version)
      VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (merchant_id) DO UPDATE SET name = excluded.name, state = excluded.state,
      sender_account_details = excluded.sender_account_details, version = excluded.version
-     WHERE m.version < excluded.version`,
-    [merchantId, name, state, senderAccountDetails ? 1 : 0, version],
+     WHERE m.version = $6`,
+    [merchantId, name, state, senderAccountDetails ? 1 : 0, version, known?.version ?? 0],
   );
   return taken > 0;
 }

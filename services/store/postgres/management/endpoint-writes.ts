@@ -9,7 +9,13 @@ import type {
   UrlTaken,
 } from '../../endpoints.ts';
 import { changedColumns } from '../../rows/endpoint-change.ts';
-import { type EndpointRow, toEndpoint, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import {
+  type EndpointRow,
+  toEndpoint,
+  toEndpointChange,
+  toEndpointRecord,
+} from '../../rows/endpoint-rows.ts';
+import { refuseUnsound } from '../../rows/record-seals.ts';
 import type { Transaction } from '../client/statements.ts';
 import { storeAnswer } from './answer-writes.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
@@ -61,7 +67,7 @@ export async function updateEndpoint(
   change: EndpointChange & Pick<LegacyChange, 'secret'>,
   options: ChangeOptions,
 ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound> {
-  const row = await lockedRow(tx, merchantId, uuid);
+  const row = await soundRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
   const { columns, resetsHealth } = changedColumns(row, change, Math.floor(options.at));
   const taken = columns.url === row.url ? undefined : await urlTaken(tx, merchantId, columns.url);
@@ -84,7 +90,7 @@ export async function rotateEndpoint(
   { sealed, hint }: Secret,
   options: ChangeOptions,
 ): Promise<Changed<EndpointRecord> | NotFound> {
-  const row = await lockedRow(tx, merchantId, uuid);
+  const row = await soundRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
   await tx.change(
     `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, secret_hint = $4, secret_rotated_at = $5,
@@ -120,6 +126,13 @@ function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<E
     uuid,
     merchantId,
   ]);
+}
+
+/** Returns the endpoint, locked, to build a change on. Throws RecordRefused. */
+async function soundRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
+  const row = await lockedRow(tx, merchantId, uuid);
+  if (row) refuseUnsound(tx.seals, toEndpointChange({ ...row, deleted_at: null }));
+  return row;
 }
 
 /** Returns the endpoint that has the URL, be it managed or legacy: one URL never has two secrets. */

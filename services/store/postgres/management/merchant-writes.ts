@@ -1,16 +1,32 @@
 import type { Merchant } from '../../../domain/merchant.ts';
-import type { ApiKey, Merchants } from '../../merchants.ts';
-import { type ApiKeyRow, MERCHANT_COLUMNS, type MerchantRow, toMerchant } from '../../rows/merchant-rows.ts';
+import type { Actor } from '../../change.ts';
+import type { ApiKey, ApiKeys, Merchants } from '../../merchants.ts';
+import {
+  type ApiKeyRow,
+  auditedKey,
+  listText,
+  MERCHANT_COLUMNS,
+  type MerchantRow,
+  toApiKey,
+  toMerchant,
+  toMerchantChange,
+} from '../../rows/merchant-rows.ts';
+import { refuseUnsound } from '../../rows/record-seals.ts';
 import type { Transaction } from '../client/statements.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 
-/* Changes of merchants and API keys. The audit names the operator as their actor. */
+/* Changes of merchants and API keys. */
+
+interface By {
+  readonly at: number;
+  readonly actor: Actor;
+}
 
 /** Throws when the merchant exists. */
 export async function createMerchant(
   tx: Transaction,
   { merchantId, name, senderAccountDetails }: Parameters<Merchants['create']>[0],
-  at: number,
+  by: By,
 ): Promise<Merchant> {
   const created = await tx.first<MerchantRow>(
     `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version)
@@ -18,30 +34,36 @@ export async function createMerchant(
     [merchantId, name, senderAccountDetails ? 1 : 0],
   );
   if (!created) throw new Error(`merchant ${merchantId} exists: update it instead`);
-  return changed(tx, created, 'merchant.create', { senderAccountDetails }, at);
+  return changed(tx, created, 'merchant.create', { senderAccountDetails }, by);
 }
 
 export async function updateMerchant(
   tx: Transaction,
   merchantId: string,
   change: Parameters<Merchants['update']>[1],
-  at: number,
+  by: By,
 ): Promise<Merchant | undefined> {
   const { name, state, senderAccountDetails } = change;
+  const stored = await tx.first<MerchantRow>(
+    `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 FOR UPDATE`,
+    [merchantId],
+  );
+  if (!stored) return undefined;
+  refuseUnsound(tx.seals, toMerchantChange(stored));
   const updated = await tx.first<MerchantRow>(
     `UPDATE merchant SET name = coalesce($2, name), state = coalesce($3, state),
      sender_account_details = coalesce($4, sender_account_details), version = next_version(version)
      WHERE merchant_id = $1 RETURNING ${MERCHANT_COLUMNS}`,
     [merchantId, name, state, senderAccountDetails === undefined ? undefined : senderAccountDetails ? 1 : 0],
   );
-  return updated && changed(tx, updated, 'merchant.update', { ...change }, at);
+  return updated && changed(tx, updated, 'merchant.update', { ...change }, by);
 }
 
-export async function createKey(tx: Transaction, key: ApiKey, at: number): Promise<void> {
+export async function createKey(tx: Transaction, key: ApiKey, by: By): Promise<void> {
   const { keyId, kind, merchantId, hash, hint, name, createdAt, revokedAt, lastUsedAt } = key;
-  await tx.change(
-    `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, name, created_at, revoked_at, last_used_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  const row = await tx.first<ApiKeyRow>(
+    `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, name, created_at, revoked_at, last_used_at, types,
+     merchants) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING *`,
     [
       keyId,
       kind,
@@ -52,21 +74,38 @@ export async function createKey(tx: Transaction, key: ApiKey, at: number): Promi
       Math.floor(createdAt),
       whole(revokedAt),
       whole(lastUsedAt),
+      listText(key.types),
+      listText(key.merchants),
     ],
   );
-  await auditKey(tx, 'api_key.create', { keyId, merchantId, hint, name }, at);
+  if (row) await auditKey(tx, 'api_key.create', row, by);
 }
 
 /** Returns false when there is no such key, or it was already revoked. */
-export async function revokeKey(tx: Transaction, keyId: string, at: number): Promise<boolean> {
+export async function revokeKey(tx: Transaction, keyId: string, by: By): Promise<boolean> {
   const row = await tx.first<ApiKeyRow>(
     'UPDATE api_key SET revoked_at = $2 WHERE key_id = $1 AND revoked_at IS NULL RETURNING *',
-    [keyId, Math.floor(at)],
+    [keyId, Math.floor(by.at)],
   );
   if (!row) return false;
-  const { merchant_id: merchantId, hint, name } = row;
-  await auditKey(tx, 'api_key.revoke', { keyId, merchantId, hint, name }, at);
+  await auditKey(tx, 'api_key.revoke', row, by);
   return true;
+}
+
+/** Replaces the lists of a producer's key. Returns undefined when there is no such key in use. */
+export async function setKeyRights(
+  tx: Transaction,
+  ...[keyId, { types, merchants }, by]: Parameters<ApiKeys['setRights']>
+): Promise<ApiKey | undefined> {
+  const row = await tx.first<ApiKeyRow>(
+    `UPDATE api_key SET types = CASE WHEN $2 THEN $3 ELSE types END,
+     merchants = CASE WHEN $4 THEN $5 ELSE merchants END
+     WHERE key_id = $1 AND kind = 'producer' AND revoked_at IS NULL RETURNING *`,
+    [keyId, types !== undefined, listText(types), merchants !== undefined, listText(merchants)],
+  );
+  if (!row) return undefined;
+  await auditKey(tx, 'api_key.set', row, by);
+  return toApiKey(row);
 }
 
 /** Notes when keys were last used. In one order: two processes that do so wait for each other, and no more. */
@@ -82,11 +121,8 @@ export async function touchKeys(tx: Transaction, used: ReadonlyMap<string, numbe
   );
 }
 
-type AuditedKey = Pick<ApiKey, 'keyId' | 'merchantId' | 'hint' | 'name'>;
-
-async function auditKey(tx: Transaction, action: string, key: AuditedKey, at: number): Promise<void> {
-  const { merchantId, ...details } = key;
-  await addToAudit(tx, { at, actor: { kind: 'operator' }, merchantId, action, details });
+async function auditKey(tx: Transaction, action: string, row: ApiKeyRow, by: By): Promise<void> {
+  await addToAudit(tx, { ...by, merchantId: row.merchant_id, action, details: auditedKey(row) });
 }
 
 async function changed(
@@ -94,12 +130,12 @@ async function changed(
   row: MerchantRow,
   action: string,
   details: Readonly<Record<string, unknown>>,
-  at: number,
+  by: By,
 ): Promise<Merchant> {
   const value = toMerchant(row);
   const { merchantId, version } = value;
   await addToOutbox(tx, { kind: 'merchant', id: merchantId, version, value });
-  await addToAudit(tx, { at, actor: { kind: 'operator' }, merchantId, action, details });
+  await addToAudit(tx, { ...by, merchantId, action, details });
   return value;
 }
 

@@ -1,18 +1,42 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Actor } from '../../change.ts';
+import { type Actor, personOf } from '../../change.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import { actorText } from '../../rows/audit-rows.ts';
+import { resealed, type SealColumns, sealOf, sealValues } from '../../rows/record-seals.ts';
 import { StoreUnavailable } from '../../store.ts';
 import type { Transaction } from '../client/statements.ts';
 import { readTimeline, TIMELINE } from '../client/timeline.ts';
 
 /**
- * Adds a directory change, within the transaction that made it. Returns the outbox id. The transaction holds the lock of
+ * Seals the row of a directory change, and adds the change, within the transaction that made it. Returns the outbox id. The transaction holds the lock of
  * the merchant's or endpoint's row by now, so that the ids of one key ascend in the order of the commits.
  *
  * Throws StoreUnavailable on a timeline that was not reconciled yet: the version of a lost change would be given again.
  */
 export async function addToOutbox(tx: Transaction, change: DirectoryChange): Promise<number> {
+  const before = await tx.first<SealColumns>(SEAL_OF[change.kind], [change.id]);
+  const sealed = resealed(tx.seals, change, before ? sealOf(before) : {});
+  await writeSeal(tx, sealed);
+  return addSealedToOutbox(tx, sealed);
+}
+
+/** Writes the seal of a change into its row. */
+export async function writeSeal(tx: Transaction, { kind, id, seal }: DirectoryChange): Promise<void> {
+  await tx.change(WRITE_SEAL[kind], [id, ...sealValues(seal)]);
+}
+
+const SEAL_OF: Readonly<Record<DirectoryChange['kind'], string>> = {
+  merchant: 'SELECT seal_key_id, seal_version, seal_mac FROM merchant WHERE merchant_id = $1',
+  endpoint: 'SELECT seal_key_id, seal_version, seal_mac FROM endpoint WHERE uuid = $1',
+};
+
+const WRITE_SEAL: Readonly<Record<DirectoryChange['kind'], string>> = {
+  merchant: 'UPDATE merchant SET seal_key_id = $2, seal_version = $3, seal_mac = $4 WHERE merchant_id = $1',
+  endpoint: 'UPDATE endpoint SET seal_key_id = $2, seal_version = $3, seal_mac = $4 WHERE uuid = $1',
+};
+
+/** Adds a directory change with the seal that it has, as `addToOutbox` does. */
+export async function addSealedToOutbox(tx: Transaction, change: DirectoryChange): Promise<number> {
   const row = await tx.first<{ readonly timeline: string; readonly outbox_id: number | null }>(ADD_FENCED, [
     JSON.stringify(change),
   ]);
@@ -59,9 +83,17 @@ export async function addToAudit(
 ): Promise<void> {
   const { at, actor, merchantId, endpointId = null, action, details } = entry;
   const row = await tx.first<{ readonly audit_id: number }>(
-    `INSERT INTO audit (at, actor, merchant_id, endpoint_uuid, action, details) VALUES ($1, $2, $3, $4, $5, $6)
-     RETURNING audit_id`,
-    [Math.floor(at), actorText(actor), merchantId, endpointId, action, JSON.stringify(details)],
+    `INSERT INTO audit (at, actor, person, merchant_id, endpoint_uuid, action, details)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING audit_id`,
+    [
+      Math.floor(at),
+      actorText(actor),
+      personOf(actor),
+      merchantId,
+      endpointId,
+      action,
+      JSON.stringify(details),
+    ],
   );
   if (row && merchantId !== null && endpointId !== null && action.startsWith('endpoint.'))
     tx.feed.push({ merchantId, kind: FEED_KIND.endpoint, at, ref: row.audit_id });

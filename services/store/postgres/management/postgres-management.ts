@@ -1,4 +1,5 @@
 import type { Clock } from '../../../process/clock.ts';
+import { OPERATOR } from '../../change.ts';
 import type { Endpoints } from '../../endpoints.ts';
 import type { ApiKeys, Merchants } from '../../merchants.ts';
 import { type EndpointRow, toEndpointRecord } from '../../rows/endpoint-rows.ts';
@@ -16,7 +17,7 @@ import type { Leaves } from '../leaves/leaves.ts';
 import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { lockMerchant } from './merchant-lock.ts';
-import { createKey, createMerchant, revokeKey, updateMerchant } from './merchant-writes.ts';
+import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
 import { SELECT_ENDPOINT } from './select-endpoint.ts';
 
 const PAGE_MAX = 1000;
@@ -29,9 +30,10 @@ interface Deps {
 
 export function makeMerchants({ database, clock }: Omit<Deps, 'leaves'>): Merchants {
   return {
-    create: (merchant) => database.transaction((tx) => createMerchant(tx, merchant, clock.wall())),
-    update: (merchantId, change) =>
-      database.transaction((tx) => updateMerchant(tx, merchantId, change, clock.wall())),
+    create: (merchant, actor = OPERATOR) =>
+      database.transaction((tx) => createMerchant(tx, merchant, { at: clock.wall(), actor })),
+    update: (merchantId, change, actor = OPERATOR) =>
+      database.transaction((tx) => updateMerchant(tx, merchantId, change, { at: clock.wall(), actor })),
     get: (merchantId) =>
       database.read(async ({ first }) => {
         const row = await first<MerchantRow>(
@@ -50,8 +52,11 @@ export function makeMerchants({ database, clock }: Omit<Deps, 'leaves'>): Mercha
 
 export function makeKeys({ database, clock }: Omit<Deps, 'leaves'>, used: UsedKeys): ApiKeys {
   return {
-    create: (key) => database.transaction((tx) => createKey(tx, key, clock.wall())),
-    revoke: (keyId, at) => database.transaction((tx) => revokeKey(tx, keyId, at)),
+    create: (key, actor = OPERATOR) =>
+      database.transaction((tx) => createKey(tx, key, { at: clock.wall(), actor })),
+    revoke: (keyId, at, actor = OPERATOR) =>
+      database.transaction((tx) => revokeKey(tx, keyId, { at, actor })),
+    setRights: (...args) => database.transaction((tx) => setKeyRights(tx, ...args)),
     findByHash: (hash) =>
       database.read(async ({ first }) => {
         const row = await first<ApiKeyRow>('SELECT * FROM api_key WHERE hash = $1', [Buffer.from(hash)]);

@@ -1,11 +1,12 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import { Listeners } from '../../../process/listeners.ts';
-import type { Outbox, SnapshotCursor, SnapshotPage, Timeline } from '../../outbox.ts';
+import type { Outbox, RecordAbove, SnapshotCursor, SnapshotPage, Timeline } from '../../outbox.ts';
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import { readTimeline } from '../client/timeline.ts';
 import type { Leaves } from '../leaves/leaves.ts';
+import { addAbove } from '../maintenance/record-sealing.ts';
 import { adoptChanges } from './directory-restore.ts';
 import { acceptChanges, publishAgain } from './reconciliation.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
@@ -81,6 +82,10 @@ export class PostgresOutbox implements Outbox {
 
   addAgain(changes: readonly DirectoryChange[]): Promise<number> {
     return this.#database.transaction((tx) => publishAgain(tx, changes));
+  }
+
+  addAbove(records: readonly RecordAbove[]): Promise<number> {
+    return this.#database.transaction((tx) => addAbove(tx, records));
   }
 
   async adopt(changes: readonly DirectoryChange[], at: number): Promise<number> {

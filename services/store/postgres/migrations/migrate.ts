@@ -4,6 +4,10 @@ import { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Statements } from '../client/statements.ts';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
+import { publishers } from './003-publishers.ts';
+import { runningRole } from './004-running-role.ts';
+import { seals } from './005-seals.ts';
+import { grantRunning } from './grants.ts';
 import { carryOut, type Step } from './steps.ts';
 
 export interface Migration {
@@ -21,6 +25,9 @@ const change = (sql: string): Step => ({ kind: 'change', sql });
 export const MIGRATIONS: readonly Migration[] = [
   { steps: [change(management)], worksWith: 1 },
   { steps: [change(deliveryLog)], worksWith: 2 },
+  { steps: [change(publishers)], worksWith: 2 },
+  { steps: [change(runningRole)], worksWith: 2 },
+  { steps: [change(seals)], worksWith: 2 },
 ];
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */
@@ -28,16 +35,22 @@ const LOCK = "hashtextextended('hookrail migration', 0)";
 /** Building an index may take hours. */
 const QUERY_MS = 24 * 3_600_000;
 
-/** Migrates the database at an address, with connections of its own. */
+/**
+ * Migrates the database at an address, with connections of its own. `runningRole`: a role that gets what running processes
+ * need; without one, or when it is the address's own, they run with the role that migrates.
+ */
 export async function migrateDatabase(
   address: PostgresAddress,
   clock: Clock,
   migrations: readonly Migration[] = MIGRATIONS,
+  runningRole: string = address.user,
 ): ReturnType<typeof migrate> {
   const options = { address, clock, queryMs: QUERY_MS, applicationName: 'hookrail migration' };
   const database = new PostgresDatabase({ ...options, connectionsMax: 2 });
   try {
-    return await migrate(database, clock, migrations);
+    const migrated = await migrate(database, clock, migrations);
+    if (runningRole !== address.user) await grantRunning(database, runningRole);
+    return migrated;
   } finally {
     await database.close();
   }
@@ -55,6 +68,7 @@ export async function migrate(
 ): Promise<{ readonly from: number; readonly to: number }> {
   const { version } = await layoutOf(database);
   if (version === migrations.length) return { from: version, to: version };
+  if (version > 0) await refuseForeign(database);
   // A pooler keeps the session, and with it the lock, for other clients.
   if (await database.isPooled()) throw new Error(POOLED);
   // A lock of the session, which ends with it.
@@ -69,7 +83,7 @@ export async function migrate(
 }
 
 const POOLED =
-  'a database is not migrated through PgBouncer or another pooler: run hookrail operator store migrate with the server itself in HOOKRAIL_POSTGRES_URL';
+  'a database is not migrated through PgBouncer or another pooler: run hookrail operator store migrate with the server itself in HOOKRAIL_POSTGRES_MIGRATE_URL (or HOOKRAIL_POSTGRES_URL)';
 
 async function applyAll(
   database: PostgresDatabase,
@@ -113,13 +127,42 @@ export interface Layout {
   readonly worksWith: number;
 }
 
-export function layoutOf(database: PostgresDatabase): Promise<Layout> {
-  return database.read(async (statements) => {
-    const found = await statements.first<{ readonly name: string | null }>(
-      "SELECT to_regclass('layout')::text AS name",
+export async function layoutOf(database: PostgresDatabase): Promise<Layout> {
+  const access = await layoutAccess(database);
+  if (!access) return { version: 0, worksWith: 0 };
+  if (!access.mayRead)
+    throw new Error(
+      `the role ${access.role} was not granted the tables: run hookrail operator store migrate with ` +
+        `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${access.owner}, and ${access.role} in HOOKRAIL_POSTGRES_URL`,
     );
-    return found?.name ? layoutIn(statements) : { version: 0, worksWith: 0 };
-  });
+  return database.read(layoutIn);
+}
+
+interface LayoutAccess {
+  readonly role: string;
+  readonly owner: string;
+  readonly owns: boolean;
+  readonly mayRead: boolean;
+}
+
+/** Returns what the role of this connection may do with the table of layouts; undefined when there is none. */
+function layoutAccess(database: PostgresDatabase): Promise<LayoutAccess | undefined> {
+  return database.read(({ first }) =>
+    first<LayoutAccess>(
+      `SELECT current_user::text AS role, pg_get_userbyid(relowner) AS owner, pg_has_role(relowner, 'USAGE') AS owns,
+       has_table_privilege(oid, 'SELECT') AS "mayRead" FROM pg_class WHERE oid = to_regclass('layout')`,
+    ),
+  );
+}
+
+/** Refuses before anything is done: a role that does not own the tables would fail at the first change of one. */
+async function refuseForeign(database: PostgresDatabase): Promise<void> {
+  const access = await layoutAccess(database);
+  if (!access || access.owns) return;
+  throw new Error(
+    `the role ${access.role} does not own the tables, and cannot migrate them: run hookrail operator store migrate with ` +
+      `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${access.owner}`,
+  );
 }
 
 async function layoutIn({ first }: Statements): Promise<Layout> {

@@ -24,7 +24,7 @@ export interface SqliteExamined<Listed> extends Examined<Keyed<Listed>> {
 }
 
 const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.entity_kind, ev.type, ev.sub_type, ev.occurred_at,
-  ev.simulated, ev.created_at, ev.routed_at, ev.trace`;
+  ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
 
 /** A row of the event list. */
 type ListedRow = EventRow & { readonly seq: number; readonly created_at: number };

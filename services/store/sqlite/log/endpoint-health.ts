@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
-import { type EndpointRow, toEndpoint, toHealth } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../../rows/endpoint-rows.ts';
+import { switchedOff } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
@@ -100,7 +101,11 @@ export class EndpointHealth {
     entry.version += 1;
     entry.status = 'auto_disabled';
     const value = { ...toEndpoint(entry.row), status: 'auto_disabled', version: entry.version } as const;
-    this.#outbox.add({ kind: 'endpoint', id: uuid, version: entry.version, value });
+    const change = { kind: 'endpoint', id: uuid, version: entry.version, value } as const;
+    const stored = toEndpointChange({ ...entry.row, deleted_at: null });
+    const off = switchedOff(this.#outbox.seals, change, stored);
+    this.#outbox.seal(off);
+    this.#outbox.addSealed(off);
     this.#outbox.audit({
       at,
       actor: { kind: 'system' },

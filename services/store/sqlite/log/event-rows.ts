@@ -36,10 +36,10 @@ export class EventRows {
     this.contents = new ContentWrites(db);
     this.erasures = new ErasureRows(db);
     this.#nextSeq = nextSeq(db, 'event');
-    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(16).fill('?').join(', ')})`);
+    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(17).fill('?').join(', ')})`);
     this.#complete = db.prepare(
-      `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ? WHERE
-       seq = ?`,
+      `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ?,
+       published_by = coalesce(published_by, ?) WHERE seq = ?`,
     );
     this.#stored = db.prepare(
       `SELECT routed_at AS routedAt, created_at AS createdAt, trace, bodies,
@@ -86,6 +86,7 @@ export class EventRows {
       null,
       null,
       isRemoved ? Math.floor(at) : null,
+      packedPublisher(event),
     );
     if (!isRemoved) this.contents.add(seq, { data: Buffer.from(event.data), bodies: bodiesColumn(bodies) });
     this.index.add(merchant, eventId, seq);
@@ -122,6 +123,7 @@ export class EventRows {
       null,
       null,
       this.erasures.covers(head.entityId, merchant, createdAt) ? createdAt : null,
+      null,
     );
     this.index.add(merchant, head.eventId, seq);
     return seq;
@@ -148,6 +150,7 @@ export class EventRows {
       JSON.stringify(trace),
       isKept ? event.data : null,
       isKept ? merged : null,
+      packedPublisher(event),
       seq,
     );
     for (const line of trace) {
@@ -183,6 +186,10 @@ export class EventRows {
     const bodies = (this.#bodies.get(seq) as Buffer | null) ?? this.contents.of(seq)?.bodies;
     return bodies && bodyOf(bodies, apiVersion);
   }
+}
+
+function packedPublisher({ publishedBy }: Routed['event']): Buffer | string | null {
+  return publishedBy === undefined ? null : packId(publishedBy);
 }
 
 interface StoredRouting {

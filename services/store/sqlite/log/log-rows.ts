@@ -61,6 +61,7 @@ function toResponse(row: AttemptRow): ResponseKept | null {
 export interface EventRow extends EventColumns {
   readonly event_id: Uint8Array | string;
   readonly entity_id: Uint8Array | string;
+  readonly published_by: Uint8Array | string | null;
   /** Null: the event's bodies were removed. */
   readonly data: string | null;
 }
@@ -95,5 +96,6 @@ export function toListed(
 
 function toHead(row: Omit<EventRow, 'data'>, merchantId: string): EventListed['event'] {
   const [eventId, entityId] = [unpackId(row.event_id), unpackId(row.entity_id)];
-  return toEventHead(row, { eventId, merchantId, entityId });
+  const publishedBy = row.published_by === null ? undefined : unpackId(row.published_by);
+  return toEventHead(row, { eventId, merchantId, entityId, publishedBy });
 }

@@ -3,8 +3,11 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Endpoint } from '../../../domain/endpoint.ts';
 import { isMadeOfParts } from '../../../domain/ids.ts';
 import type { Merchant } from '../../../domain/merchant.ts';
-import { HINT_UNKNOWN } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { isSound } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
 
 /**
  * Writes changes of the DIRECTORY stream that are newer than this file, in the caller's transaction. None is published.
@@ -14,6 +17,8 @@ export class DirectoryRestore {
   readonly #onChanged: (uuid: string) => void;
   readonly #versionOf;
   readonly #merchantVersionOf;
+  readonly #endpoint;
+  readonly #merchant;
   readonly #markDeleted;
   readonly #delete;
   readonly #tombstone;
@@ -25,6 +30,8 @@ export class DirectoryRestore {
     this.#onChanged = onChanged;
     this.#versionOf = db.prepare('SELECT version FROM endpoint WHERE uuid = ?').pluck();
     this.#merchantVersionOf = db.prepare('SELECT version FROM merchant WHERE merchant_id = ?').pluck();
+    this.#endpoint = db.prepare(`${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.uuid = ?`);
+    this.#merchant = db.prepare(`SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = ?`);
     this.#delete = db.prepare(
       `UPDATE endpoint SET deleted_at = :at, updated_at = :at, secret_ciphertext = '', secret_hint = '',
        version = :version WHERE uuid = :uuid`,
@@ -42,7 +49,8 @@ export class DirectoryRestore {
        disabled_at)
        VALUES (:uuid, :merchantId, :url, '', :subscribed, :status, :apiVersion, :keyId, :ciphertext, :hint,
        :legacy, :version, :at, :at, :at, :disabledAt)
-       ON CONFLICT (uuid) DO UPDATE SET url = excluded.url, subscribed_events = excluded.subscribed_events,
+       ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
+       url = excluded.url, subscribed_events = excluded.subscribed_events,
        status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
        disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
        secret_hint = iif(secret_ciphertext = excluded.secret_ciphertext, secret_hint, excluded.secret_hint),
@@ -53,8 +61,7 @@ export class DirectoryRestore {
       `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version)
        VALUES (:merchantId, :name, :state, :senderAccountDetails, :version)
        ON CONFLICT (merchant_id) DO UPDATE SET name = excluded.name, state = excluded.state,
-       sender_account_details = excluded.sender_account_details, version = excluded.version
-       WHERE version < excluded.version`,
+       sender_account_details = excluded.sender_account_details, version = excluded.version`,
     );
   }
 
@@ -70,13 +77,16 @@ export class DirectoryRestore {
       }
     }
     for (const change of newer) {
+      this.#outbox.seal(change);
       this.#onChanged(change.id);
       this.#note('endpoint.adopt', change, whole);
     }
     let merchants = 0;
     for (const change of changes) {
       // Merchants are never deleted.
-      if (change.kind !== 'merchant' || !change.value || !this.#takeMerchant(change.value)) continue;
+      if (change.kind !== 'merchant' || !change.value || !this.#isNewer(change)) continue;
+      this.#writeMerchantRow(change.value);
+      this.#outbox.seal(change);
       merchants += 1;
       this.#note('merchant.adopt', change, whole);
     }
@@ -87,13 +97,14 @@ export class DirectoryRestore {
   addAgain(changes: readonly DirectoryChange[]): number {
     const versionOf = { endpoint: this.#versionOf, merchant: this.#merchantVersionOf };
     const present = changes.filter(({ kind, id, version }) => versionOf[kind].get(id) === version);
-    for (const change of present) this.#outbox.add(change);
+    for (const change of present) this.#outbox.addSealed(change);
     return present.length;
   }
 
-  #isNewer({ id, version, value }: DirectoryChange): boolean {
-    const known = this.#versionOf.get(id) as number | undefined;
-    if (known !== undefined) return known < version;
+  /** Also true in the place of a row that somebody without the key ring has changed. */
+  #isNewer({ kind, id, version, value }: DirectoryChange): boolean {
+    const known = this.#stored(kind, id);
+    if (known !== undefined) return known.version < version || !isSound(this.#outbox.seals, known);
     // An endpoint created and deleted after the backup needs no row, unless its id can recur: then its versions keep
     // growing.
     return value !== null || isMadeOfParts(id);
@@ -118,9 +129,18 @@ export class DirectoryRestore {
     });
   }
 
-  #takeMerchant({ merchantId, name, state, senderAccountDetails, version }: Merchant): boolean {
+  #stored(kind: DirectoryChange['kind'], id: string): DirectoryChange | undefined {
+    if (kind === 'merchant') {
+      const row = this.#merchant.get(id) as MerchantRow | undefined;
+      return row && toMerchantChange(row);
+    }
+    const row = this.#endpoint.get(id) as (EndpointRow & { readonly deleted_at: number | null }) | undefined;
+    return row && toEndpointChange(row);
+  }
+
+  #writeMerchantRow({ merchantId, name, state, senderAccountDetails, version }: Merchant): void {
     const row = { merchantId, name, state, senderAccountDetails: senderAccountDetails ? 1 : 0, version };
-    return this.#writeMerchant.run(row).changes > 0;
+    this.#writeMerchant.run(row);
   }
 
   #note(action: string, change: DirectoryChange, at: number): void {

@@ -6,16 +6,22 @@ import { connect } from '../../../sqlite/connect.ts';
 import { damaged, isDamage } from '../../../sqlite/database.ts';
 import { lockExclusively } from '../../../sqlite/exclusive-lock.ts';
 import { MIGRATIONS } from '../migrations/migrate.ts';
+import { carryOver } from './carry-over.ts';
 
 /** Endings of the files beside a store's database. */
 const SIDE_FILES = ['-wal', '-shm'] as const;
 
 /**
  * Replaces the store at `file` with a backup; the old files are kept beside it. No process may have the store open.
+ * What was erased since the backup is ordered in it again: its manifest has that, and the store that is replaced. `at`: now.
  * Returns the path of the old one, null when there was none. Throws, changing nothing, when the backup is not a sound
  * store of a layout that this build knows, or the store is in use.
  */
-export function restoreSqliteStore(file: string, from: string): { readonly keptAs: string | null } {
+export function restoreSqliteStore(
+  file: string,
+  from: string,
+  at: number,
+): { readonly keptAs: string | null } {
   verify(from);
   // On a new machine there is no data directory yet.
   openPrivateFolder(dirname(file));
@@ -27,6 +33,7 @@ export function restoreSqliteStore(file: string, from: string): { readonly keptA
     // On some file systems a copy keeps the backup's mode.
     chmodSync(incoming, 0o600);
     const keptAs = existsSync(file) ? freeName(`${file}.before-restore`) : null;
+    carryOver(incoming, { from, file, keptAs, at });
     if (keptAs !== null) {
       // Its side files first: without them the database would be an older one.
       for (const end of SIDE_FILES) if (existsSync(file + end)) renameSync(file + end, keptAs + end);

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { SealedSecret } from '../../../domain/endpoint.ts';
+import { SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
 import type { SealedThing, Sealings } from '../../maintenance.ts';
 import { parseSealingCursor } from '../../rows/sealing-cursor.ts';
 
@@ -14,11 +15,20 @@ export class SealingReads {
   readonly #answerCounts;
   readonly #endpoints;
   readonly #answers;
+  readonly #recordCounts;
+  readonly #mark;
 
   constructor(db: Database) {
     this.#endpointCounts = db.prepare(
       `SELECT secret_key_id AS keyId, count(*) AS count FROM endpoint WHERE deleted_at IS NULL
        GROUP BY secret_key_id`,
+    );
+    this.#mark = db.prepare('SELECT 1 FROM endpoint WHERE uuid = ?');
+    this.#recordCounts = db.prepare(
+      `SELECT keyId, count(*) AS records FROM (
+         SELECT iif(seal_version = version, seal_key_id, NULL) AS keyId FROM merchant
+         UNION ALL SELECT iif(seal_version = version, seal_key_id, NULL) FROM endpoint)
+       GROUP BY keyId ORDER BY keyId`,
     );
     this.#answerCounts = db.prepare(
       `SELECT sealed ->> '$.keyId' AS keyId, count(*) AS count FROM answer
@@ -45,6 +55,14 @@ export class SealingReads {
     count(this.#endpointCounts.all(), 'endpoints');
     count(this.#answerCounts.all(Math.floor(now)), 'answers');
     return [...counts.values()];
+  }
+
+  recordCounts(): Awaited<ReturnType<Sealings['recordCounts']>> {
+    return this.#recordCounts.all() as Awaited<ReturnType<Sealings['recordCounts']>>;
+  }
+
+  isComplete(): boolean {
+    return this.#mark.get(SEALED_MARK_ID) !== undefined;
   }
 
   notSealedWith(keyId: string, options: NotSealedOptions): (SealedThing & { readonly cursor: string })[] {

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Actor } from '../../change.ts';
 import type { Resealed } from '../../maintenance.ts';
-import { type EndpointRow, toEndpoint } from '../../rows/endpoint-rows.ts';
+import { type EndpointRow, toEndpoint, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { isSound } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 
@@ -49,6 +50,8 @@ export class SealingWrites {
   #replaceEndpoint({ id, sealed, resealed }: Resealed): number {
     const { keyId, ciphertext } = resealed;
     const old = { oldKeyId: sealed.keyId, oldCiphertext: sealed.ciphertext };
+    const stored = this.#find.get(id) as EndpointRow | undefined;
+    if (!stored || !isSound(this.#outbox.seals, toEndpointChange({ ...stored, deleted_at: null }))) return 0;
     if (this.#endpoint.run({ id, keyId, ciphertext, ...old }).changes === 0) return 0;
     this.#onChanged(id);
     const row = this.#find.get(id) as EndpointRow;

@@ -3,9 +3,13 @@ import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
 import type { WriterOps } from '../writer.ts';
+import { copiesOf, noteInCopies } from './known-copies.ts';
 
 /** Rows changed in one transaction: few, so that no commit waits long. */
 const REMOVED_AT_ONCE = 200;
+
+const TOO_LARGE =
+  'unused parts of store.db, which is too large to be written anew beside the service: until hookrail operator store vacuum';
 
 /** Walks the events, then the deliveries: the reader finds an entity's, the writer removes their bodies. */
 export class SqliteErasures implements Erasures {
@@ -13,11 +17,15 @@ export class SqliteErasures implements Erasures {
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #watched: <T>(written: Promise<T>) => Promise<T>;
 
+  readonly #file: string;
+
   constructor(
+    file: string,
     reader: ThreadCalls<ReaderOps>,
     writer: ThreadCalls<WriterOps>,
     watched: <T>(written: Promise<T>) => Promise<T>,
   ) {
+    this.#file = file;
     this.#reader = reader;
     this.#writer = writer;
     this.#watched = watched;
@@ -29,6 +37,17 @@ export class SqliteErasures implements Erasures {
 
   finish(...args: Parameters<Erasures['finish']>): Promise<void> {
     return this.#watched(this.#writer.call('finishErasure', args));
+  }
+
+  async noteInBackups(erasureId: number): Promise<readonly string[]> {
+    const erased = await this.#reader.call('erasureOrder', [erasureId]);
+    if (erased === undefined) return [];
+    return noteInCopies(copiesOf(this.#file, await this.#reader.call('backups', [])), erased);
+  }
+
+  async purge(): Promise<readonly string[]> {
+    const isWhole = await this.#watched(this.#writer.call('purge', []));
+    return isWhole ? [] : [TOO_LARGE];
   }
 
   unfinished(): Promise<readonly ErasureOrder[]> {

@@ -1,7 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import type { Actor, AnswerToStore, Changed } from '../../change.ts';
 import { changedColumns } from '../../rows/endpoint-change.ts';
-import { type EndpointRow, toEndpoint, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import {
+  type EndpointRow,
+  toEndpoint,
+  toEndpointChange,
+  toEndpointRecord,
+} from '../../rows/endpoint-rows.ts';
+import { refuseUnsound } from '../../rows/record-seals.ts';
 import type {
   EndpointChange,
   EndpointRecord,
@@ -128,7 +134,7 @@ export class EndpointWrites {
     change: EndpointChange & Pick<LegacyChange, 'secret'>,
     options: ChangeOptions,
   ): Changed<EndpointRecord> | UrlTaken | NotFound {
-    const row = this.#row(merchantId, uuid);
+    const row = this.#soundRow(merchantId, uuid);
     if (!row) return { kind: 'not_found' };
     const { columns, resetsHealth } = changedColumns(row, change, Math.floor(options.at));
     const taken = columns.url === row.url ? undefined : this.#urlTaken(merchantId, columns.url);
@@ -149,7 +155,7 @@ export class EndpointWrites {
     },
     options: ChangeOptions,
   ): Changed<EndpointRecord> | NotFound {
-    const row = this.#row(merchantId, uuid);
+    const row = this.#soundRow(merchantId, uuid);
     if (!row) return { kind: 'not_found' };
     const { keyId, ciphertext } = secret.sealed;
     this.#rotate.run({ seq: row.seq, keyId, ciphertext, hint: secret.hint, at: Math.floor(options.at) });
@@ -175,6 +181,13 @@ export class EndpointWrites {
 
   #row(merchantId: string, uuid: string): EndpointRow | undefined {
     return this.#find.get(uuid, merchantId) as EndpointRow | undefined;
+  }
+
+  /** Returns the endpoint to build a change on. Throws RecordRefused. */
+  #soundRow(merchantId: string, uuid: string): EndpointRow | undefined {
+    const row = this.#row(merchantId, uuid);
+    if (row) refuseUnsound(this.#outbox.seals, toEndpointChange({ ...row, deleted_at: null }));
+    return row;
   }
 
   /** Returns the endpoint that has the URL, be it managed or legacy: one URL never has two secrets. */

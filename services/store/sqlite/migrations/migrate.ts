@@ -12,6 +12,9 @@ import { refused } from './010-refused.ts';
 import { listIndexes } from './011-list-indexes.ts';
 import { contents } from './012-contents.ts';
 import { outboxById } from './013-outbox-by-id.ts';
+import { publishers } from './014-publishers.ts';
+import { erased } from './015-erased.ts';
+import { seals } from './016-seals.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -28,6 +31,9 @@ export const MIGRATIONS: readonly string[] = [
   listIndexes,
   contents,
   outboxById,
+  publishers,
+  erased,
+  seals,
 ];
 
 /**

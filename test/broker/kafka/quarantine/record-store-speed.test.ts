@@ -46,7 +46,7 @@ await describeWhereKafkaStarts('the record stores on a cluster with the default 
     const deadLetters: RecordStore<DeadLetter> = NO_DEAD_LETTERS;
     const recordStores = { quarantine, deadLetters, stalls: NO_STALLS };
     const run = (name: Parameters<typeof runBrokerCommand>[1], given = {}) =>
-      runBrokerCommand(recordStores, name, given, Date.now());
+      runBrokerCommand(recordStores, name, given, { now: Date.now(), audit: async () => {} });
 
     const listedAt = performance.now();
     expect(await run('quarantine-list', { limit: 10 })).toHaveLength(10);

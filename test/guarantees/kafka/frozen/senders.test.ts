@@ -1,6 +1,6 @@
 /**
  * Guarantee, on Kafka: a response that freezes one sender after the other is put aside once two were ended, whichever they
- * were: no sender that starts or takes the task over attempts it again.
+ * were, or one of all roles twice: no sender that starts or takes the task over attempts it again.
  */
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -94,6 +94,26 @@ await describeWithKafka('on Kafka, a response that freezes', (kafka) => {
     await frozen(run('sender', { ...FREEZING, HOOKRAIL_DATA_DIR: `${setup.dataDir}/other` }));
     run('sender', { ...FREEZING, HOOKRAIL_DATA_DIR: `${setup.dataDir}/third` });
     await isPutAside(api, merchant, endpoint.uuid);
+    expect(arrivalsAt('/poison')).toHaveLength(3);
+  });
+
+  it('one process of all roles twice is put aside when it starts again', {
+    timeout: CASE_MS_MAX,
+  }, async () => {
+    const all = () => run('api,recorder,router,sender', FREEZING);
+    let process = all();
+    const merchant = new MerchantClient(setup, () => process.service ?? { apiUrl: '' });
+    await process.running;
+    const endpoint = await merchant.createEndpoint(`${receiver.url}/poison`, { subscribed_events: ['KYC'] });
+    await merchant.createEndpoint(`${receiver.url}/fine`);
+    const poison = jsonEventOf(setup.merchantId, 'poison', { type: 'KYC', subType: 'KYC_PENDING' });
+    await merchant.publish([poison]);
+    await frozen(process);
+    process = all();
+    await frozen(process);
+    process = all();
+    await process.running;
+    await isPutAside(process, merchant, endpoint.uuid);
     expect(arrivalsAt('/poison')).toHaveLength(3);
   });
 });

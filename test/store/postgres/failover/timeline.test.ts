@@ -110,7 +110,7 @@ describeWherePostgresStarts('a failover that loses commits', () => {
       const { record } = ok(await disable(one, untouched));
       await isOnStream(untouched, record.version);
       expect(
-        lines.map(({ msg }) => `${msg}`).filter((line) => line.includes('its changes were copied')),
+        lines.map(({ msg }) => `${msg}`).filter((line) => line.includes('were copied to the store')),
       ).toHaveLength(1);
       await successor.stop();
     },
@@ -178,7 +178,9 @@ await describeWithPostgres('a database that was restored from a dump', (createDa
   it('has its changes refused until it was reconciled', async () => {
     const place = await postgresPlace(createDatabase, systemClock());
     const copy = `${new URL(place.database.url).pathname.slice(1)}_copy`;
-    await place.database.query(`CREATE DATABASE ${copy} TEMPLATE ${copy.replace('_copy', '')}`);
+    await place.database.query(
+      `CREATE DATABASE ${copy} OWNER ${parsePostgresUrl(place.database.owner, undefined).user} TEMPLATE ${copy.replace('_copy', '')}`,
+    );
     const store = await openPostgresStore({
       address: parsePostgresUrl(place.database.url.replace(copy.replace('_copy', ''), copy), undefined),
       ...{ clock: systemClock(), connectionsMax: 2, healthPolicy: TEST_POLICY, leafMs: HOUR_MS },

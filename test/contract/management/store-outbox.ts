@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { DirectoryChange } from '../../services/domain/directory.ts';
-import type { Endpoint } from '../../services/domain/endpoint.ts';
-import { legacyEndpointId } from '../../services/domain/ids.ts';
-import type { SnapshotCursor } from '../../services/store/outbox.ts';
-import { StoreUnavailable } from '../../services/store/store.ts';
-import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+import type { DirectoryChange } from '../../../services/domain/directory.ts';
+import type { Endpoint } from '../../../services/domain/endpoint.ts';
+import { legacyEndpointId } from '../../../services/domain/ids.ts';
+import type { SnapshotCursor } from '../../../services/store/outbox.ts';
+import { StoreUnavailable } from '../../../services/store/store.ts';
+import { createEndpoint, OPERATOR, START } from '../../support/records/journal-entries.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = { at: START, actor: OPERATOR };

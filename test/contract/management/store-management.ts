@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { LegacyChange } from '../../services/store/store.ts';
-import { createEndpoint, newEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
-import type { StoreUnderTest } from './store-place.ts';
+import type { LegacyChange } from '../../../services/store/store.ts';
+import { createEndpoint, newEndpoint, OPERATOR, START } from '../../support/records/journal-entries.ts';
+import type { StoreUnderTest } from '../store-place.ts';
 
 const MERCHANT = 'a-merchant';
 const options = (at = START, quota = 100) => ({ at, actor: OPERATOR, quota });
@@ -56,6 +56,56 @@ function merchantsAndKeys(test: StoreUnderTest): void {
     expect(await test.store.keys.revoke('unknown', START)).toBe(false);
     const [kept] = await (await test.reopen()).keys.list();
     expect(kept).toMatchObject({ revokedAt: START + 9, lastUsedAt: START + 5 });
+  });
+
+  it('keeps what a producer’s key may publish, and changes either list', async () => {
+    const { keys } = test.store;
+    const hash = new Uint8Array(createHash('sha256').update('producer').digest());
+    const dates = { createdAt: START, revokedAt: null, lastUsedAt: null };
+    const key = {
+      keyId: 'key-2',
+      kind: 'producer' as const,
+      merchantId: null,
+      hash,
+      hint: 'pk_',
+      name: null,
+    };
+    await keys.create({ ...key, ...dates, types: ['KYC', 'AML'] });
+    const found = async () => {
+      const { types, merchants } = (await test.store.keys.findByHash(hash)) ?? {};
+      return { types, merchants };
+    };
+    expect(await found()).toEqual({ types: ['KYC', 'AML'] });
+    const by = { at: START + 1, actor: { kind: 'operator', person: 'Ann Ägäis' } } as const;
+    expect(await keys.setRights('key-2', { merchants: [MERCHANT] }, by)).toMatchObject({
+      keyId: 'key-2',
+      types: ['KYC', 'AML'],
+      merchants: [MERCHANT],
+    });
+    expect(await found()).toEqual({ types: ['KYC', 'AML'], merchants: [MERCHANT] });
+    await keys.setRights('key-2', { types: null, merchants: [] }, by);
+    await test.crashAndReopen();
+    expect(await found()).toEqual({ merchants: [] });
+    const { setRights } = test.store.keys;
+    expect(await setRights('unknown', { types: null }, by)).toBeUndefined();
+    await test.store.keys.create({
+      ...{ ...key, keyId: 'key-3', kind: 'merchant', merchantId: MERCHANT, hash: new Uint8Array(32) },
+      ...dates,
+    });
+    expect(await setRights('key-3', { types: ['KYC'] }, by)).toBeUndefined();
+    await test.store.keys.revoke('key-2', START + 2, by.actor);
+    expect(await setRights('key-2', { types: null }, by)).toBeUndefined();
+    const audit = await test.store.audit.list({ limit: 10 });
+    expect(
+      audit
+        .filter(({ details }) => details.keyId === 'key-2')
+        .map(({ action, actor, details }) => [action, actor, details.types, details.merchants]),
+    ).toEqual([
+      ['api_key.revoke', by.actor, undefined, []],
+      ['api_key.set', by.actor, undefined, []],
+      ['api_key.set', by.actor, ['KYC', 'AML'], [MERCHANT]],
+      ['api_key.create', OPERATOR, ['KYC', 'AML'], undefined],
+    ]);
   });
 }
 

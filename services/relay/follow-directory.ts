@@ -1,0 +1,36 @@
+import type { Broker, Follower } from '../broker/broker.ts';
+import type { Directory } from '../domain/directory.ts';
+import type { Clock } from '../process/clock.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { CheckedDirectory } from './checked-directory.ts';
+import type { PublishChecks } from './publishable.ts';
+
+export interface FollowDirectoryDeps {
+  readonly broker: Pick<Broker, 'followDirectory'>;
+  readonly directory: Directory;
+  /** Null where no key ring is: routers and recorders take records as they are. */
+  readonly checks: Pick<PublishChecks, 'seals' | 'refused'> | null;
+  readonly store: Pick<Store, 'sealings'> | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Follows the directory stream. Resolves when the whole table, as it was at the call, was read and decided on. */
+export async function followDirectory(deps: FollowDirectoryDeps): Promise<Follower> {
+  const { broker, directory, checks, store } = deps;
+  if (!checks) return broker.followDirectory((change) => directory.apply(change));
+  const checked = new CheckedDirectory({ ...deps, ...checks, directory });
+  checked.onSealed = () => void store?.sealings.require();
+  // The store says so, too, should the stream have lost it.
+  if (await store?.sealings.isComplete()) checked.requireSeals();
+  const follower = await broker.followDirectory(checked.apply);
+  checked.caughtUp();
+  return {
+    stalenessMs: () => follower.stalenessMs(),
+    close: () => {
+      checked.stop();
+      return follower.close();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import { mayExceed, SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
+import type { RecordsSealed, Sealings } from '../../maintenance.ts';
+import type { RecordAbove } from '../../outbox.ts';
+import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { isSound, requiredSeals } from '../../rows/record-seals.ts';
+import { parseRecordCursor, recordCursor } from '../../rows/sealing-cursor.ts';
+import type { PostgresDatabase } from '../client/postgres-database.ts';
+import type { Transaction } from '../client/statements.ts';
+import { addToOutbox } from '../management/outbox-writes.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
+
+type Kind = DirectoryChange['kind'];
+type Numbered = { readonly seq: number };
+
+/** The seals over whole records: a part of the store's sealings. */
+export function recordSealings(
+  database: PostgresDatabase,
+): Pick<Sealings, 'recordCounts' | 'sealRecords' | 'complete' | 'isComplete' | 'require'> {
+  return {
+    recordCounts: () => database.read(({ rows }) => rows(COUNTS)),
+    sealRecords: (options) => database.transaction((tx) => sealRecords(tx, options)),
+    complete: async (at) => {
+      await database.transaction((tx) => complete(tx, Math.floor(at)));
+      database.seals?.require();
+    },
+    isComplete: () =>
+      database.read(async ({ first }) => {
+        return (await first('SELECT 1 FROM endpoint WHERE uuid = $1', [SEALED_MARK_ID])) !== undefined;
+      }),
+    require: async () => database.seals?.require(),
+  };
+}
+
+const COUNTS = `SELECT "keyId", count(*) AS records FROM (
+    SELECT CASE WHEN seal_version = version THEN seal_key_id END AS "keyId" FROM merchant
+    UNION ALL SELECT CASE WHEN seal_version = version THEN seal_key_id END FROM endpoint) AS records
+  GROUP BY "keyId" ORDER BY "keyId" NULLS FIRST`;
+
+const isDue = (table: string) =>
+  `(${table}seal_key_id IS DISTINCT FROM $2 OR ${table}seal_version <> ${table}version)`;
+
+/** Locked in the order of their numbers, so that two that seal do not wait in a circle. */
+const SELECT: Readonly<Record<Kind, string>> = {
+  merchant: `SELECT seq, ${MERCHANT_COLUMNS} FROM merchant WHERE seq > $1 AND ${isDue('')} ORDER BY seq LIMIT $3
+    FOR UPDATE`,
+  endpoint: `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.seq > $1 AND ${isDue('e.')} ORDER BY e.seq LIMIT $3
+    FOR UPDATE OF e`,
+};
+
+const RAISE: Readonly<Record<Kind, string>> = {
+  merchant: 'UPDATE merchant SET version = next_version($2) WHERE merchant_id = $1 RETURNING version',
+  endpoint: 'UPDATE endpoint SET version = next_version($2) WHERE uuid = $1 RETURNING version',
+};
+
+const FIND: Readonly<Record<Kind, string>> = {
+  merchant: `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 FOR UPDATE`,
+  endpoint: `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.uuid = $1 FOR UPDATE OF e`,
+};
+
+/** Seals records, deleted endpoints included, whose seal is missing or of another key than the active. */
+async function sealRecords(
+  tx: Transaction,
+  { limit, after }: Parameters<Sealings['sealRecords']>[0],
+): Promise<RecordsSealed> {
+  const seals = requiredSeals(tx.seals);
+  const { kind, row } = parseRecordCursor(after);
+  const found = await tx.rows<Numbered>(SELECT[kind], [row, seals.active, limit]);
+  const refused: string[] = [];
+  for (const each of found) {
+    const change = changeOf(kind, each);
+    if (isSound(seals, change)) await sealOne(tx, change, change.version);
+    else refused.push(`${kind}:${change.id}`);
+  }
+  const next = recordCursor(kind, found.at(-1)?.seq, found.length === limit);
+  return { sealed: found.length - refused.length, refused, next };
+}
+
+/** Adds records again with versions above these. Returns how many were added. */
+export async function addAbove(tx: Transaction, records: readonly RecordAbove[]): Promise<number> {
+  let added = 0;
+  // In one order, so that two processes that do so cannot deadlock.
+  for (const { kind, id, above } of [...records].sort((one, other) => (one.id < other.id ? -1 : 1))) {
+    const row = await tx.first<object>(FIND[kind], [id]);
+    const change = row && changeOf(kind, row);
+    if (!change || !isSound(tx.seals, change) || !mayExceed(above)) continue;
+    await sealOne(tx, change, Math.max(change.version, above));
+    added += 1;
+  }
+  return added;
+}
+
+async function sealOne(tx: Transaction, { kind, id, value }: DirectoryChange, above: number): Promise<void> {
+  const raised = await tx.first<{ readonly version: number }>(RAISE[kind], [id, above]);
+  if (!raised) throw new Error(`${kind} ${id} is gone within its own change`);
+  const { version } = raised;
+  await addToOutbox(tx, { kind, id, version, value: value && { ...value, version } } as DirectoryChange);
+}
+
+function changeOf(kind: Kind, row: object): DirectoryChange {
+  return kind === 'merchant'
+    ? toMerchantChange(row as MerchantRow)
+    : toEndpointChange(row as EndpointRow & { readonly deleted_at: number | null });
+}
+
+async function complete(tx: Transaction, at: number): Promise<void> {
+  requiredSeals(tx.seals);
+  const mark = await tx.first<{ readonly version: number }>(
+    `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, status, api_version, secret_key_id,
+     secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
+     VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, next_version(0), $2, $2, $2, $2)
+     ON CONFLICT (uuid) DO UPDATE SET version = next_version(e.version) RETURNING version`,
+    [SEALED_MARK_ID, at],
+  );
+  if (!mark) throw new Error('the record that all are sealed was not written');
+  await addToOutbox(tx, { kind: 'endpoint', id: SEALED_MARK_ID, version: mark.version, value: null });
+}

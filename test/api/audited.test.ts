@@ -1,0 +1,64 @@
+/**
+ * Guarantee: every operation that changes something leaves an entry in the audit with the id of the key, once for a request
+ * that is repeated; one that reads leaves none. An operation that is added to openapi.yaml is tested at once.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exampleBody, isStream, keySchemeOf, operations } from '../support/api/openapi-check.ts';
+import { ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { OwnedIds } from '../support/models/owned-ids.ts';
+
+/** Operations that add no entry although they do something, and what says by whom. */
+const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
+  publishEvents: 'each event names the key that published it',
+};
+
+let api: TestApi;
+let owned: OwnedIds;
+beforeAll(async () => {
+  api = await startTestApi({ endpointQuota: 1000 });
+  owned = new OwnedIds(api);
+});
+afterAll(() => api.close());
+
+const entries = () => api.store.audit.list({ limit: 1000 });
+
+const cases = operations().map(({ method, path, operation }) => {
+  const isChange = method !== 'GET' && !(operation.operationId in WITHOUT_ENTRY);
+  return { name: `${method} ${path}`, method, path, operation, isChange };
+});
+
+test.each(cases)('$name: an entry with the key, or none', async ({ method, path, operation, isChange }) => {
+  const ids = await owned.own();
+  const before = new Set((await entries()).map(({ cursor }) => cursor));
+  const sort = keySchemeOf(operation) === 'producerKey' ? 'producer' : 'own';
+  const json = exampleBody(operation);
+  const whole = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => ids[name] ?? '');
+  const query = isStream(operation) ? '?seconds=0' : '';
+  const options = { key: api.keys[sort], ...(json === undefined ? {} : { json }) };
+  const answer = await api.call(method, whole + query, options);
+  expect([answer.status, answer.text]).toEqual([
+    expect.toSatisfy((status) => status < 300),
+    expect.anything(),
+  ]);
+  const added = (await entries()).filter(({ cursor }) => !before.has(cursor));
+  expect(added.length).toBe(isChange ? 1 : 0);
+  for (const entry of added)
+    expect(entry).toMatchObject({
+      actor: { kind: 'api_key', keyId: api.keyIds.own },
+      merchantId: api.merchantId,
+      endpointId: expect.any(String),
+    });
+});
+
+test('a resend that is repeated with its Idempotency-Key has one entry, which names both deliveries', async () => {
+  const { id, delivery_id: of } = await owned.own();
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  const resend = () => api.call('POST', `${ENDPOINTS}/${id}/deliveries/${of}/resend`, { headers });
+  const first = await resend();
+  expect([first.status, (await resend()).text]).toEqual([202, first.text]);
+  const added = await api.store.audit.list({ endpointId: id ?? '', limit: 10 });
+  const resends = added.filter(({ action }) => action === 'delivery.resend');
+  expect(resends.map(({ details }) => details)).toEqual([
+    { deliveryId: first.body.delivery_uuid, of, eventId: first.body.event_uuid },
+  ]);
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Broker, ReceivedEvent } from '../../services/broker/broker.ts';
+import { Directory } from '../../services/domain/directory.ts';
+import type { Routed } from '../../services/domain/journal.ts';
+import { fanOut } from '../../services/router/fan-out.ts';
+import { anEvent, merchantChange } from '../support/records/broker-records.ts';
+import type { GiveBench } from './broker-bench.ts';
+
+/** The id of the key that published an event goes with it to the journal and to the quarantine. */
+export function publisherGuarantees(bench: GiveBench): void {
+  const MERCHANT = 'merchant-1';
+  const directory = new Directory();
+  directory.apply(merchantChange(MERCHANT, 1));
+  const received: ReceivedEvent[] = [];
+  const route = (broker: Broker, isPure = false) =>
+    broker.events.consume(
+      (input) => {
+        received.push(input);
+        return fanOut(input, { directory, acceptsSimulated: true, now: bench().clock.now() });
+      },
+      { inFlightMax: 10, isPure },
+    );
+  const publisherOf = (eventId: string) => {
+    const found = received.find(({ decoded }) => decoded.ok && decoded.event.eventId === eventId);
+    return found?.decoded.ok && found.decoded.event.publishedBy;
+  };
+  const quarantined = async (broker: Broker, eventId: string) =>
+    (await broker.quarantine.list({ limit: 9, matches: (record) => record.eventId === eventId }))[0];
+
+  it('keeps the key of an event on its way to the journal, also through a crash before it is routed', async () => {
+    let broker = await bench().open();
+    const keyId = randomUUID();
+    const event = anEvent({ merchantId: MERCHANT, publishedBy: keyId });
+    await broker.publishEvents([event]);
+    broker = await bench().crash(broker);
+    await route(broker);
+    const journal: Routed[] = [];
+    await broker.journal.consume(
+      async ({ entries }) => {
+        for (const entry of entries) if (entry.kind === 'routed') journal.push(entry);
+      },
+      async () => undefined,
+      { batchMax: 10 },
+    );
+    await bench().eventually('the routing is in the journal', () => journal.length > 0);
+    expect(journal[0]?.event).toMatchObject({ eventId: event.eventId, publishedBy: keyId });
+    expect(publisherOf(event.eventId)).toBe(keyId);
+  });
+
+  it.each([false, true])(
+    'takes the same event under another key for a repeat, and other content under the same key for a conflict, with a pure router: %s',
+    async (isPure) => {
+      const broker = await bench().open();
+      await route(broker, isPure);
+      const [one, other] = [randomUUID(), randomUUID()];
+      const event = anEvent({ merchantId: MERCHANT, publishedBy: one });
+      await broker.publishEvents([event]);
+      const again = await broker.publishEvents([{ ...event, publishedBy: other }]);
+      if (broker.capabilities.recognisesRepeatedEvents) expect(again).toEqual(['duplicate']);
+      const third = randomUUID();
+      await broker.publishEvents([{ ...event, occurredAt: event.occurredAt + 1, publishedBy: third }]);
+      const kept = await bench().eventually('the conflict is in quarantine', () =>
+        quarantined(broker, event.eventId),
+      );
+      expect(kept.record).toMatchObject({ reason: 'event_id_conflict', publishedBy: third });
+      expect(publisherOf(event.eventId)).toBe(one);
+      expect(
+        await broker.quarantine.list({ limit: 9, matches: ({ eventId }) => eventId === event.eventId }),
+      ).toHaveLength(1);
+    },
+  );
+
+  it('keeps the key of a quarantined event when it is put back', async () => {
+    const broker = await bench().open();
+    await route(broker);
+    const merchantId = randomUUID();
+    const keyId = randomUUID();
+    const event = anEvent({ merchantId, publishedBy: keyId });
+    await broker.publishEvents([event], { refusals: new Map([[event, 'unknown_merchant']]) });
+    const kept = await bench().eventually('it is in quarantine', () => quarantined(broker, event.eventId));
+    expect(kept.record.publishedBy).toBe(keyId);
+    directory.apply(merchantChange(merchantId, 1));
+    const before = received.length;
+    expect(await broker.quarantine.requeue([kept.position])).toMatchObject({ requeued: 1 });
+    const back = await bench().eventually('it came again', () => received[before]);
+    expect(back.decoded).toMatchObject({ ok: true, event: { eventId: event.eventId, publishedBy: keyId } });
+  });
+}

@@ -1,0 +1,136 @@
+/** The operator's commands on keys: what a key names, and what a producer may publish with it. */
+import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiKeyHint, hashApiKey, parseApiKey } from '../../services/domain/api-key.ts';
+import { type Hookrail, startHookrail } from '../../services/main.ts';
+import { systemClock } from '../../services/process/clock.ts';
+import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
+import { jsonEventOf } from '../support/records/events.ts';
+import { FORMER_KEY } from '../support/service/former-key.ts';
+import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
+import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
+
+let setup: ServiceSetup;
+let hookrail: Hookrail | null = null;
+
+const where = () =>
+  hookrail ? besides(setup.environment, hookrail) : { ...setup.environment, HOOKRAIL_OPS_PORT: '1' };
+const operator = (...argv: string[]) => runTool(where(), ...argv);
+const json = (...argv: string[]) => toolAnswer(where(), ...argv);
+const keyOf = async (keyId: string) =>
+  (await json('keys', 'list')).find((key: { keyId: string }) => key.keyId === keyId);
+
+describe.each(['asking a running service', 'opening the store'])('the keys commands, %s,', (mode) => {
+  beforeAll(async () => {
+    setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+    if (mode === 'asking a running service') hookrail = await startHookrail(setup.environment);
+  });
+  afterAll(async () => {
+    await hookrail?.stop();
+    hookrail = null;
+    rmSync(setup.dataDir, { recursive: true, force: true });
+  });
+
+  it('show a key once and revoke it once', async () => {
+    const made = await json('keys', 'create', '--merchant', setup.merchantId);
+    expect(parseApiKey(made.key)).toMatchObject({ ok: true, kind: 'merchant', environment: 'sandbox' });
+    const producer = await json('keys', 'create', '--producer');
+    expect(parseApiKey(producer.key)).toMatchObject({ ok: true, kind: 'producer', environment: 'sandbox' });
+    expect(await keyOf(producer.keyId)).toMatchObject({
+      environment: 'sandbox',
+      types: null,
+      merchants: null,
+    });
+    const listed = await operator('keys', 'list', '--output', 'json');
+    expect(listed.out).not.toContain(made.key);
+    expect((await json('keys', 'revoke', made.keyId)).keyId).toBe(made.keyId);
+    const again = await operator('keys', 'revoke', made.keyId);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('keys list')]);
+  });
+
+  it('give a producer lists of types and merchants, show them, and change either', async () => {
+    const lists = ['--types', 'KYC,AML', '--merchants', setup.merchantId];
+    const { keyId } = await json('keys', 'create', '--producer', '--name', 'onboarding', ...lists);
+    expect(await keyOf(keyId)).toMatchObject({ types: ['KYC', 'AML'], merchants: [setup.merchantId] });
+    const more = await json('keys', 'set', keyId, '--types', 'KYC', 'KYB', '--types', 'KYC');
+    expect(more).toMatchObject({ types: ['KYC', 'KYB'], merchants: [setup.merchantId] });
+    expect(await json('keys', 'set', keyId, '--merchants', 'all')).toMatchObject({
+      types: ['KYC', 'KYB'],
+      merchants: null,
+    });
+    const [{ details, action }] = await json('audit', 'list', '--limit', '1');
+    expect([action, details.keyId, details.types]).toEqual(['api_key.set', keyId, ['KYC', 'KYB']]);
+    expect((await operator('keys', 'list')).out).toContain('types=["KYC","KYB"]');
+  });
+
+  it.each([
+    [['--types', 'KYS'], 'did you mean KYB, KYC'],
+    [['--types', 'KY\u0421'], '"KY\u0421" is not an event type; did you mean KYB, KYC'],
+    [['--types', 'kyc'], 'did you mean KYC'],
+    [['--types', 'KYC,fiatToCripto'], 'did you mean fiatToCrypto'],
+    [['--types', 'KYC,,AML'], 'types: must be'],
+    [['--types', ''], 'types: must be'],
+    [['--types', 'all,KYC'], 'all stands alone'],
+    [['--types', '__proto__'], 'is not an event type'],
+    [['--merchants', 'nobody'], 'there is no merchant "nobody"'],
+    [['--merchants', '<almost>'], 'did you mean <merchant>'],
+  ])('refuse %j with a line that helps', async (argv, hint) => {
+    const { merchantId } = setup;
+    const almost = `${merchantId.slice(0, -1)}${merchantId.endsWith('0') ? '1' : '0'}`;
+    const given = argv.map((word) => word.replace('<almost>', almost));
+    for (const line of [
+      ['keys', 'create', '--producer', ...given],
+      ['keys', 'set', crypto.randomUUID(), ...given],
+    ]) {
+      const { code, err } = await operator(...line);
+      expect([code, err]).toEqual([1, expect.stringContaining(hint.replace('<merchant>', merchantId))]);
+    }
+  });
+
+  it('refuse lists of a merchant’s key, a change of nothing, and a key that is not there', async () => {
+    const merchant = await operator('keys', 'create', '--merchant', setup.merchantId, '--types', 'KYC');
+    expect([merchant.code, merchant.err]).toEqual([1, expect.stringContaining('--producer')]);
+    const { keyId } = await json('keys', 'create', '--merchant', setup.merchantId);
+    for (const [argv, hint] of [
+      [[keyId, '--types', 'KYC'], 'there is no producer’s key'],
+      [[crypto.randomUUID(), '--types', 'KYC'], 'keys list'],
+      [[keyId], 'nothing to set'],
+    ] as const) {
+      const { code, err } = await operator('keys', 'set', ...argv);
+      expect([code, err]).toEqual([1, expect.stringContaining(hint.replace('’', "'"))]);
+    }
+  });
+});
+
+it('list a key of an earlier version as one without environment, which works, and say how to replace it', async () => {
+  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
+  const file = `${setup.dataDir}/store.db`;
+  const store = await openSqliteStore({ file, clock: systemClock(), healthPolicy });
+  await store.keys.create({
+    ...{ keyId: 'former', kind: 'producer', merchantId: null, hash: hashApiKey(FORMER_KEY) },
+    ...{ hint: apiKeyHint(FORMER_KEY), name: null, createdAt: 0, revokedAt: null, lastUsedAt: null },
+  });
+  await store.close();
+  hookrail = await startHookrail(setup.environment);
+  expect(await keyOf('former')).toMatchObject({
+    environment: 'none',
+    warning: expect.stringContaining('keys create --producer'),
+  });
+  const publish = () =>
+    fetch(`${hookrail?.apiUrl}/producer/events`, {
+      method: 'POST',
+      headers: { authorization: `API-Key ${FORMER_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(jsonEventOf(setup.merchantId, 'former')),
+    });
+  expect((await publish()).status).toBe(202);
+  // It takes lists like every other.
+  await json('keys', 'set', 'former', '--types', 'KYC');
+  expect((await publish()).status).toBe(403);
+  await json('keys', 'revoke', 'former');
+  expect((await publish()).status).toBe(401);
+  expect(await keyOf('former')).not.toHaveProperty('warning');
+  await hookrail.stop();
+  hookrail = null;
+  rmSync(setup.dataDir, { recursive: true, force: true });
+});
