@@ -4,6 +4,7 @@ import { isLoopbackUrl } from '../services/domain/access/sandbox-file.ts';
 import { isLoopbackHost } from '../services/domain/text/loopback.ts';
 import { withoutTrailing } from '../services/domain/text/trimmed.ts';
 import { visible } from '../services/domain/text/visible-text.ts';
+import { headerSecret } from './client/header-secret.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { readOwnFile } from './own-file.ts';
 import { type Environment, foundDataDir, SANDBOX_FILE } from './sandbox-place.ts';
@@ -138,7 +139,7 @@ export class Settings {
           `if you mean that address, say so: --base-url ${address.value} (or HOOKRAIL_BASE_URL)`,
         );
     }
-    return { baseUrl: address.value, key: key.value };
+    return { baseUrl: address.value, key: headerSecret(`the ${what} (from ${key.source})`, key.value) };
   }
 
   /** Returns the sandbox that the file is of, whatever options and environment say. */

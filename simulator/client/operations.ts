@@ -4,6 +4,7 @@ import { CommandFailure, EXIT } from '../exit.ts';
 import { readOwnFile } from '../own-file.ts';
 import type { Session } from '../session.ts';
 import { withVisibleTexts } from './foreign-texts.ts';
+import { headerSecret } from './header-secret.ts';
 import { readText } from './read-text.ts';
 
 /** A step waits for the attempts that became due. */
@@ -101,7 +102,7 @@ export class OperationsClient {
   #token(): string {
     const file = join(this.#dataDir, 'operator.token');
     const token = readOwnFile(file)?.trim();
-    if (token !== undefined) return token;
+    if (token !== undefined) return headerSecret(`the token in ${file}`, token);
     throw new CommandFailure(
       EXIT.authentication,
       `${file} does not exist: it has the token of the sandbox's operator`,

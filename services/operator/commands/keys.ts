@@ -104,7 +104,7 @@ function refuseUnlisted(list: keyof PublishRights, name: string, known: readonly
   if (known.includes(name)) return;
   if (list === 'merchants')
     throw new OperatorError(
-      `merchants: there is no merchant "${name}"${didYouMean(name, known)} see merchants list`,
+      `merchants: there is no merchant "${name}"${didYouMean(name, known)}: see merchants list`,
     );
   const which = `known: ${known.join(', ')}`;
   throw new OperatorError(`types: "${name}" is not an event type${didYouMean(name, known)}; ${which}`);

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { ConfigError } from '../../config/variables.ts';
 import { messageOf } from '../../messages/error-message.ts';
 
+/** What a header can carry. */
+const IN_HEADER = /^[!-~]+$/;
 /** The shortest token that nobody guesses, characters: 24 random bytes in base64. */
 const GIVEN_CHARACTERS_MIN = 32;
 
@@ -39,13 +41,18 @@ export function placeToken({ dataDir, operatorTokenFile: given }: TokenPlace, fr
 export function readToken({ dataDir, operatorTokenFile: given }: TokenPlace): string | undefined {
   if (given !== '') return readGiven(given);
   const file = operatorTokenFile(dataDir);
+  let token: string;
   try {
-    return readFileSync(file, 'utf8').trim();
+    token = readFileSync(file, 'utf8').trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     throw new ConfigError(`${file} cannot be read (${code})`);
   }
+  // The HTTP client's own error would print it.
+  if (!IN_HEADER.test(token))
+    throw new ConfigError(`${file} holds no token: restart the service, which writes it anew`);
+  return token;
 }
 
 function readGiven(file: string): string {
@@ -56,7 +63,7 @@ function readGiven(file: string): string {
   } catch (error) {
     throw refused(`cannot be read: ${messageOf(error)}`);
   }
-  if (!/^[!-~]+$/.test(token) || token.length < GIVEN_CHARACTERS_MIN) {
+  if (!IN_HEADER.test(token) || token.length < GIVEN_CHARACTERS_MIN) {
     throw refused(
       `must hold one line of ${GIVEN_CHARACTERS_MIN} or more visible characters; make one with: openssl rand -hex 32`,
     );
