@@ -29,6 +29,9 @@ import type { StallLog } from './stalls.ts';
 export type * from './publish.ts';
 export type * from './stalls.ts';
 
+/** What a follower of the directory returns for a record that it does not accept. */
+export const REFUSED = 'refused';
+
 export interface Broker {
   readonly capabilities: BrokerCapabilities;
   /** Domain events, in order for each entity. The router is the only reader. */
@@ -45,7 +48,7 @@ export interface Broker {
   publishDirectory(changes: readonly DirectoryChange[]): Promise<void>;
   /**
    * Resolves when the whole table, as it was at the call, has been applied; `apply` is synchronous and never throws. It
-   * returns false for a record that it does not accept, which then is never published again.
+   * returns REFUSED for a record that must never be published again.
    */
   followDirectory(apply: (change: DirectoryChange) => unknown): Promise<Follower>;
   readonly quarantine: RecordStore<Quarantined> & {

@@ -40,8 +40,8 @@ export class CheckedDirectory {
     this.#deps = deps;
   }
 
-  /** Applies a record. Returns false when it is not in force: refused, or not decided yet. */
-  readonly apply = (change: DirectoryChange): boolean => {
+  /** Applies a record. Returns false when it is refused, and null when it is not decided yet. */
+  readonly apply = (change: DirectoryChange): boolean | null => {
     const { seals, directory } = this.#deps;
     if (change.kind === 'endpoint' && change.id === SEALED_MARK_ID) this.requireSeals();
     const verdict = seals.verdict(change);
@@ -54,7 +54,7 @@ export class CheckedDirectory {
       const key = directoryKey(change);
       const before = this.#aside.get(key);
       if (!before || before.version < change.version) this.#aside.set(key, change);
-      return false;
+      return null;
     }
     if (mayLackSeal && !seals.isRequired) return this.#accept(change);
     // One that is older than what is in force is the past: an earlier build had written it.
@@ -97,11 +97,11 @@ export class CheckedDirectory {
     return false;
   }
 
-  #wait(change: DirectoryChange): false {
+  #wait(change: DirectoryChange): null {
     const { directory, log, clock } = this.#deps;
     const key = directoryKey(change);
     const newest = Math.max(directory.newest(change)?.version ?? 0, this.#waiting.get(key)?.version ?? 0);
-    if (change.version <= newest) return false;
+    if (change.version <= newest) return null;
     directory.hold(change, { needsKey: true });
     if (this.#waiting.size === 0)
       log.error(
@@ -110,7 +110,7 @@ export class CheckedDirectory {
       );
     this.#waiting.set(key, change);
     this.#cancelLook ??= clock.at(clock.now() + KEY_LOOK_MS, () => this.#look());
-    return false;
+    return null;
   }
 
   #look(): void {

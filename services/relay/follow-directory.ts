@@ -1,4 +1,4 @@
-import type { Broker, Follower } from '../broker/broker.ts';
+import { type Broker, type Follower, REFUSED } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -24,7 +24,9 @@ export async function followDirectory(deps: FollowDirectoryDeps): Promise<Follow
   checked.onSealed = () => void store?.sealings.require();
   // The store says so, too, should the stream have lost it.
   if (await store?.sealings.isComplete()) checked.requireSeals();
-  const follower = await broker.followDirectory(checked.apply);
+  const follower = await broker.followDirectory((change) =>
+    checked.apply(change) === false ? REFUSED : undefined,
+  );
   checked.caughtUp();
   return {
     stalenessMs: () => follower.stalenessMs(),

@@ -72,7 +72,9 @@ async function restartedAfter(change: () => Promise<unknown>): Promise<void> {
 async function inStore(change: (store: Store) => Promise<unknown>): Promise<unknown> {
   const clock = systemClock();
   const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  const store = await openSqliteStore({ file: join(setup.dataDir, 'store.db'), clock, healthPolicy });
+  const keyRing = KeyRing.read(join(setup.dataDir, 'keyring.json'));
+  const file = join(setup.dataDir, 'store.db');
+  const store = await openSqliteStore({ file, clock, healthPolicy, keyRing });
   try {
     return await change(store);
   } finally {

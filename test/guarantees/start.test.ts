@@ -24,7 +24,7 @@ async function refusal(environment: Record<string, string>): Promise<string> {
   }
   const [ending, ...lines] = started.message.split('\n');
   expect(ending).toBe('the service exited with code 1:');
-  expect(lines, 'one line').toHaveLength(1);
+  expect(lines, started.message).toHaveLength(1);
   return lines[0] ?? '';
 }
 

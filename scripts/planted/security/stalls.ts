@@ -36,7 +36,7 @@ export const STALL_BUGS: readonly PlantedBug[] = [
     id: 'changes-while-stopped-come-late',
     bug: 'a sender starts before the changes that were made while the service was stopped are applied',
     file: 'services/main.ts',
-    text: "if (store && has(config, 'sender')) await applyPending(store, deps.directory);",
+    text: "if (store && has(config, 'sender')) await applyPending(store, deps);",
     replacement: 'void applyPending;',
     test: 'test/guarantees/changes-while-stopped.test.ts',
     title: 'a rotated secret is in every retry',

@@ -282,6 +282,8 @@ export class ModelMerchant {
   }
 }
 
+/** The last four characters, of which 16 others must be left. */
 function hintOf(secret: string): string {
-  return `…${secret.replace(/=+$/, '').slice(-4)}`;
+  const unpadded = secret.replace(/=+$/, '');
+  return `…${unpadded.slice(16).slice(-4)}`;
 }

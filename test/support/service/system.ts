@@ -45,7 +45,8 @@ export async function prepareSetup(
   const producerKey = newApiKey('producer', 'sandbox', systemRandom.bytes(32));
   const clock = systemClock();
   const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  const store = await openStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
+  const keyRing = KeyRing.read(keyRingFile);
+  const store = await openStore({ file: join(dataDir, 'store.db'), clock, healthPolicy, keyRing });
   await store.merchants.create({ merchantId, name: 'Test merchant', senderAccountDetails: true });
   for (const [kind, text] of [
     ['merchant', apiKey],

@@ -3,7 +3,7 @@ import { type DirectoryChange, directoryKey } from '../../../domain/directory.ts
 import type { Clock } from '../../../process/clock.ts';
 import type { Random } from '../../../process/random.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import type { Follower } from '../../broker.ts';
+import { type Follower, REFUSED } from '../../broker.ts';
 import type { Admins } from '../client/admins.ts';
 import type { RecordSender } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
@@ -73,8 +73,8 @@ export class KafkaDirectory {
       newGroupId: () => `${groupId}${random.uuid()}`,
       restarts: { rights, groupId, isPrefix: true },
       apply: (change) => {
-        // What was not accepted must not be written again in the place of a good record.
-        if (apply(change) !== false) newest?.saw(change);
+        const applied = apply(change);
+        newest?.saw(change, applied === REFUSED);
       },
       caughtUp: () => {
         if (newest) void this.#republish(newest);
@@ -124,13 +124,14 @@ class NewestChanges {
   readonly #byKey = new Map<string, DirectoryChange>();
   readonly #covered = new Set<string>();
 
-  saw(change: DirectoryChange): void {
+  /** One that was refused is never written again, and is no newer state; the good one must come after it. */
+  saw(change: DirectoryChange, isRefused: boolean): void {
     const key = directoryKey(change);
     const known = this.#byKey.get(key);
-    if (known && change.version < known.version) {
-      this.#covered.add(key);
-      return;
-    }
+    const isCovering =
+      known && (isRefused ? change.version <= known.version : change.version < known.version);
+    if (isCovering) this.#covered.add(key);
+    if (isCovering || isRefused) return;
     this.#byKey.set(key, change);
     this.#covered.delete(key);
   }

@@ -11,6 +11,7 @@ const PAUSE_MS_MAX = 2000;
 /** A record that waits for its acknowledgement. */
 export interface Pending {
   readonly record: OutgoingRecord;
+  /** In a batch, headers and lengths included. */
   readonly bytes: number;
   /** When it was added. */
   readonly at: number;
@@ -40,8 +41,10 @@ export class PartitionQueue {
   readonly name: string;
   pending: Pending[] = [];
   underWay: readonly Pending[] = [];
-  /** The number of next records sent alone: their batch was refused because of one of them. */
-  alone = 0;
+  /** The next records, so many, were refused together: because of one of them, or because of their number. */
+  #suspects = 0;
+  /** The most of them that are sent at once: half as many after each refusal, twice as many after each success. */
+  #suspectsMax = 1;
   readonly #troubled: Set<PartitionQueue>;
   #trouble: Trouble | null = null;
   #failures = 0;
@@ -78,14 +81,16 @@ export class PartitionQueue {
     this.trouble = this.pending.length > 0 ? { kind, since, detail } : null;
   }
 
-  /** Sends the records in flight again, one by one. */
+  /** Sends the records in flight again, half as many at once. */
   split(): void {
-    this.alone = this.underWay.length;
+    this.#suspects += this.underWay.length;
+    this.#suspectsMax = Math.ceil(this.underWay.length / 2);
     this.#restore();
   }
 
   settled(): void {
     this.underWay = [];
+    this.#suspectsMax *= 2;
     this.#failures = 0;
     this.#pausedUntil = 0;
     this.trouble = null;
@@ -100,14 +105,14 @@ export class PartitionQueue {
   take(records: number, bytes: number): readonly Pending[] {
     let length = 0;
     let own = 0;
-    const max = this.alone > 0 ? 1 : RECORDS_MAX - records;
+    const max = Math.min(RECORDS_MAX - records, this.#suspects > 0 ? this.#suspectsMax : RECORDS_MAX);
     for (const pending of this.pending) {
       own += pending.bytes;
       const isFull = length >= max || bytes + own > BYTES_MAX || own > PARTITION_BYTES_MAX;
       if (isFull && (length > 0 || records > 0)) break;
       length += 1;
     }
-    if (this.alone > 0 && length > 0) this.alone -= 1;
+    this.#suspects = Math.max(0, this.#suspects - length);
     this.underWay = this.pending.splice(0, length);
     return this.underWay;
   }

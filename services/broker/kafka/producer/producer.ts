@@ -7,8 +7,9 @@ import { type Produced, produce } from './produce-request.ts';
 import { Backlog, type PartitionQueue } from './producer-backlog.ts';
 import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
 import { refusalOf } from './producer-refusals.ts';
+import { bytesInBatch } from './record-batch.ts';
 import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
-import { RecordRefused, SenderClosed } from './record-sender.ts';
+import { contentBytes, RecordRefused, SenderClosed, tooLarge } from './record-sender.ts';
 
 /** The interval of checks for late records, while any wait. */
 const LOOK_MS = 100;
@@ -119,9 +120,8 @@ export class KafkaProducer implements RecordSender {
   send(record: OutgoingRecord, giveUpMs = Number.POSITIVE_INFINITY): Promise<Sent> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new SenderClosed());
-      const bytes = (record.key?.length ?? 0) + (record.value?.length ?? 0);
-      const tooLarge = `a record of ${bytes} bytes is too large for ${record.topic}`;
-      if (bytes > RECORD_BYTES_MAX) return reject(new RecordRefused(tooLarge, 'too_large'));
+      const bytes = bytesInBatch(record);
+      if (bytes > RECORD_BYTES_MAX) return reject(tooLarge(record));
       const at = this.#options.clock.now();
       this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject, isOver: false });
       this.#schedule();
@@ -258,7 +258,7 @@ export class KafkaProducer implements RecordSender {
     queue.settled();
     for (const pending of underWay) {
       this.#backlog.over(pending);
-      const what = `a record of ${pending.bytes} bytes for ${name}`;
+      const what = `a record of ${contentBytes(pending.record)} bytes for ${name}`;
       pending.reject(new RecordRefused(`Kafka rejects ${what} permanently (${detail})`, reason));
     }
   }

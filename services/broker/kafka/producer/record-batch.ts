@@ -59,6 +59,20 @@ export function writeBatch(batch: MeasuredBatch, timestamp: number, into: Buffer
   return end;
 }
 
+/** The index of a record that needs most bytes. */
+const INDEX_MAX = 2 ** 16;
+
+/** Returns the most bytes that a record takes in a batch, headers and lengths included. */
+export function bytesInBatch(record: {
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers?: Headers;
+}): number {
+  const { key, value, headers } = record;
+  const length = lengthOf({ key, value: value && [value], headers }, INDEX_MAX);
+  return sizeOfVarInt(length) + length;
+}
+
 /** Returns the bytes of a record after its length. */
 function lengthOf({ key, value, headers }: BatchedRecord, offsetDelta: number): number {
   const fixed = 2 + sizeOfVarInt(offsetDelta);

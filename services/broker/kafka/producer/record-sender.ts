@@ -14,6 +14,11 @@ export interface OutgoingRecord {
   readonly joins?: Joining;
 }
 
+/** Returns the bytes of a record's key and value. */
+export function contentBytes({ key, value }: Pick<OutgoingRecord, 'key' | 'value'>): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
+}
+
 export interface Joining {
   /** The most that are joined. */
   readonly max: number;
@@ -58,4 +63,12 @@ export interface RecordSender {
   send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent>;
   /** Returns the partition of a key: murmur2, as in Java's default partitioner. */
   partitionOf(topic: string, key: string): number;
+}
+
+/** Returns the error for a record that is refused before it is sent. */
+export function tooLarge(record: OutgoingRecord): RecordRefused {
+  return new RecordRefused(
+    `a record of ${contentBytes(record)} bytes is too large for ${record.topic}`,
+    'too_large',
+  );
 }

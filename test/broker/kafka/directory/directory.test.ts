@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 // A default import: the enum is no named export to Node's reading of the package.
 import kafkajs from 'kafkajs';
 import { expect, it } from 'vitest';
+import { REFUSED } from '../../../../services/broker/broker.ts';
 import { Directory, type DirectoryChange, directoryKey } from '../../../../services/domain/directory.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { describeWithKafka } from '../../../support/kafka/suites.ts';
@@ -82,6 +83,25 @@ await describeWithKafka('the directory on Kafka', ({ brokers }) => {
     await eventually('the marker has arrived', () => directory.merchant('marker'));
     expect(await lying()).toEqual([5, 4, 5, 7, 6, 7, 3, 5, 1]);
     expect(directory.merchant('mended')?.name).toBe('name 5');
+  });
+
+  it('publishes the newest change again after one that is refused took its place, and never that one', async () => {
+    const tables = await openTables(brokers);
+    const nameOf = ({ value }: DirectoryChange) => (value && 'name' in value ? value.name : undefined);
+    const isForged = (change: DirectoryChange) => nameOf(change) === 'forged';
+    const names = async () => {
+      const content = await tables.contentOf(tables.topics.directory);
+      return content.map(({ value }) => nameOf(tables.records.decode('directory', value as Buffer)));
+    };
+    await tables.directory.follow((change) => (isForged(change) ? REFUSED : undefined), { republish: true });
+    await put(tables, merchantChange('m', 5, 'good'));
+    for (const version of [5, 4, 9]) await put(tables, merchantChange('m', version, 'forged'));
+    await eventually('the good one is the last of its version', async () =>
+      (await names()).includes('good', 2),
+    );
+    await put(tables, merchantChange('m', 3, 'late'));
+    await eventually('and after a late one', async () => (await names()).at(-1) === 'good');
+    expect((await names()).filter((name) => name === 'forged')).toHaveLength(3);
   });
 
   it('leaves out records that cannot be read, and logs where they are', async () => {

@@ -10,29 +10,42 @@ import { eventually } from '../../../support/eventually.ts';
 import { describeWithKafka, freshPrefix } from '../../../support/kafka/suites.ts';
 
 await describeWithKafka('a topic that takes 20,000 bytes', ({ brokers }) => {
-  it('refuses the one record that is larger, and takes those before and after it', async () => {
+  /** Returns a producer to a topic of one partition, and the number of its requests that were acknowledged. */
+  async function writing(settings: Record<string, string>) {
     const clock = systemClock();
     const kafka = new Kafka({ brokers, logLevel: logLevel.NOTHING });
     const admin = kafka.admin();
     await admin.connect();
     const topic = `${freshPrefix()}small`;
-    const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
+    const all = { ...settings, 'message.timestamp.type': 'LogAppendTime' };
+    const configEntries = Object.entries(all).map(([name, value]) => ({ name, value }));
     await admin.createTopics({ topics: [{ topic, numPartitions: 1, configEntries }] });
     const partitions = new Map([[topic, 1]]);
     const cluster = () => brokersOf(kafka, clock);
-    const producer = new KafkaProducer({ cluster, clock, log: createLogger('silent'), partitions });
+    let requests = 0;
+    const appended = () => {
+      requests += 1;
+    };
+    const log = createLogger('silent');
+    const producer = new KafkaProducer({ cluster, clock, log, partitions, appended });
     onTestFinished(async () => {
       await producer.abandon();
       await admin.deleteTopics({ topics: [topic] });
       await admin.disconnect();
     });
-    await eventually('the topic exists', async () => (await admin.fetchTopicOffsets(topic)).length === 1);
+    const offsets = () => admin.fetchTopicOffsets(topic).catch(() => []);
+    await eventually('the topic has a leader', async () => (await offsets()).length === 1);
     await producer.open();
-    const send = (bytes: number) =>
-      producer.send({ topic, partition: 0, key: null, value: Buffer.alloc(bytes, bytes % 7) }).then(
+    const send = (bytes: number, headers = {}) =>
+      producer.send({ topic, partition: 0, key: null, value: Buffer.alloc(bytes, bytes % 7), headers }).then(
         ({ offset }) => offset,
         (error: unknown) => error,
       );
+    return { topic, producer, send, requests: () => requests };
+  }
+
+  it('refuses the one record that is larger, and takes those before and after it', async () => {
+    const { topic, producer, send } = await writing({ 'max.message.bytes': '20000' });
     const sent = await Promise.all([send(10), send(20), send(50_000), send(30), send(12_000), send(13_000)]);
     expect(sent).toEqual([0, 1, expect.any(RecordRefused), 2, 3, 4]);
     expect(String(sent[2])).toContain(
@@ -40,5 +53,27 @@ await describeWithKafka('a topic that takes 20,000 bytes', ({ brokers }) => {
     );
     expect(await send(40)).toBe(5);
     expect([producer.isReachable, producer.troubles]).toEqual([true, []]);
+  }, 60_000);
+
+  it.each([0, 700, 1999])(
+    'refuses the larger one of 2,000 in few requests, wherever it is: %i',
+    async (at) => {
+      const { send, requests } = await writing({ 'max.message.bytes': '200000' });
+      const sent = await Promise.all(Array.from({ length: 2000 }, (_, i) => send(i === at ? 250_000 : 20)));
+      expect(sent.filter((one) => one instanceof RecordRefused)).toHaveLength(1);
+      expect(sent[at]).toBeInstanceOf(RecordRefused);
+      expect(sent.filter((one) => typeof one === 'number')).toEqual([...Array(1999).keys()]);
+      expect(requests()).toBeLessThan(40);
+    },
+    60_000,
+  );
+
+  it('gets requests within its limit, headers and all', async () => {
+    const { send, requests } = await writing({});
+    const headers = { 'hookrail-published-by': 'x'.repeat(36), several: ['y'.repeat(100), 'z'.repeat(100)] };
+    const sent = await Promise.all(Array.from({ length: 6000 }, () => send(400, headers)));
+    expect(sent).toEqual([...Array(6000).keys()]);
+    // 4.2 MB, at most 900 KiB each: more would mean that some were refused, and sent again in parts.
+    expect(requests()).toBe(5);
   }, 60_000);
 });
