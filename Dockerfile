@@ -27,6 +27,8 @@ ENV NODE_ENV=production \
 WORKDIR /app
 # A new volume takes the owner of the folder it covers.
 RUN install -d -o node -g node -m 700 /var/lib/hookrail/data /var/lib/hookrail/keys /var/lib/hookrail/authority /var/lib/hookrail/trust
+# Read by PostgreSQL's user, too, in the containers that mount them.
+RUN install -d -o node -g node -m 755 /var/lib/hookrail/passwords/admin /var/lib/hookrail/passwords/owner /var/lib/hookrail/passwords/running
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/bin ./bin

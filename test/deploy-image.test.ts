@@ -2,7 +2,7 @@
  * The image: what the Dockerfile copies is enough to build it, and every container of docker-compose.yml that runs it
  * starts as the image's user, on a read-only root file system, with the volumes that it has.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compose, type Service } from './support/deployment.ts';
@@ -29,6 +29,17 @@ const PORTS = { HOOKRAIL_API_PORT: '0', HOOKRAIL_OPS_PORT: '0' };
 const serviceOf = (name: string) => compose.services[name] as Service;
 const commandOf = ({ entrypoint = ENTRYPOINT, command = [] }: Service) =>
   [...entrypoint, ...command].map((word) => word.replaceAll('$$', '$'));
+
+/** Puts the password of a URL into the file from which containers read it. Returns the rest. */
+function withPasswordIn(role: string, url: string): string {
+  const rest = new URL(url);
+  writeFileSync(
+    join(image.volume(`passwords-${role}`), 'password'),
+    `${decodeURIComponent(rest.password)}\n`,
+  );
+  rest.password = '';
+  return rest.href;
+}
 
 describe.skipIf(missing !== undefined)('the image', () => {
   test('has the binaries of its packages, and no second Node', () => {
@@ -69,6 +80,12 @@ describe.skipIf(missing !== undefined)('the image', () => {
     expect(statSync(join(image.volume('keys'), 'keyring.json')).mode & 0o777).toBe(0o600);
     expect(readdirSync(image.volume('trust'))).toEqual(['ca.crt']);
     expect(readdirSync(image.volume('authority'))).toContain('ca.key');
+    const roles = ['admin', 'owner', 'running'];
+    const passwords = roles.map((role) =>
+      readFileSync(join(image.volume(`passwords-${role}`), 'password'), 'utf8'),
+    );
+    expect(new Set(passwords).size).toBe(roles.length);
+    for (const password of passwords) expect(password).toMatch(/^[\w-]{32}\n$/);
   });
 
   test('starts the receiver', { timeout: START_MS }, async () => {
@@ -92,13 +109,13 @@ await describeWithKafka('with Kafka', async (kafka) => {
       let others: Record<string, string>;
       beforeAll(async () => {
         database = await createDatabase();
-        const url = { HOOKRAIL_POSTGRES_URL: database.running };
+        const url = { HOOKRAIL_POSTGRES_URL: withPasswordIn('running', database.running) };
         others = { ...kafkaEnvironment(kafka, freshPrefix()), ...url, ...PORTS };
       });
       afterAll(() => database?.drop());
 
       test('migrates the database', { timeout: START_MS }, async () => {
-        const owner = { ...others, HOOKRAIL_POSTGRES_MIGRATE_URL: database.owner };
+        const owner = { ...others, HOOKRAIL_POSTGRES_MIGRATE_URL: withPasswordIn('owner', database.owner) };
         const running = image.start(serviceOf('migrate'), commandOf(serviceOf('migrate')), owner);
         expect([await running.ended, running.text]).toEqual([{ code: 0, signal: null }, expect.any(String)]);
       });

@@ -2,17 +2,17 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { topicSpecs } from '../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../services/config/config.ts';
 import { parsePostgresUrl } from '../services/store/postgres/client/postgres-address.ts';
 import {
   compose,
-  environmentOf,
+  configOf,
   exists,
   kafkas,
   postgres,
   processes,
   type Service,
   script,
+  services,
   sourceOf,
 } from './support/deployment.ts';
 
@@ -22,11 +22,12 @@ describe('the PostgreSQL of docker-compose.yml', () => {
   test('is the store of apis and recorders, which know both servers, and of no other', () => {
     const using = processes.filter(({ config }) => config.postgres);
     expect(using.map(({ name }) => name)).toEqual(['api', 'recorder']);
-    const migrating = readConfig({ ...environmentOf(compose.services.migrate as Service) });
+    const migrating = configOf(compose.services.migrate as Service);
     for (const config of [migrating, ...using.map((each) => each.config)]) {
       const { hosts, user, password, database } = parsePostgresUrl(config.postgres?.url ?? '', undefined);
       expect(hosts).toEqual(names.map((host) => ({ host, port: 5432 })));
-      expect(script('postgres-1')).toContain(`CREATE ROLE ${user} LOGIN PASSWORD '${password}';`);
+      expect(password).toBe('/var/lib/hookrail/passwords/running/password');
+      expect(script('postgres-1')).toContain(`CREATE ROLE ${user} LOGIN PASSWORD :'running';`);
       expect(config.postgres?.migrateUrl === '').toBe(config !== migrating);
       const owner = parsePostgresUrl(migrating.postgres?.migrateUrl ?? '', undefined);
       expect(owner).toEqual({
@@ -34,11 +35,35 @@ describe('the PostgreSQL of docker-compose.yml', () => {
         database,
         ssl: false,
         user: 'hookrail_owner',
-        password: owner.password,
+        password: '/var/lib/hookrail/passwords/owner/password',
       });
       expect(user).not.toBe(owner.user);
-      expect(script('postgres-1')).toContain(`CREATE ROLE ${owner.user} LOGIN PASSWORD '${owner.password}';`);
+      expect(script('postgres-1')).toContain(`CREATE ROLE ${owner.user} LOGIN PASSWORD :'owner';`);
       expect(script('postgres-1')).toContain(`CREATE DATABASE ${database} OWNER ${owner.user};`);
+    }
+  });
+
+  test('has passwords that the first container draws, each where its role is used', () => {
+    const mounts = (name: string) =>
+      (compose.services[name]?.volumes ?? []).filter((volume) => volume.startsWith('passwords-'));
+    const made = script('setup');
+    for (const role of ['admin', 'owner', 'running']) {
+      const having = services
+        .map(([name]) => name)
+        .filter((name) => mounts(name).some((one) => one.includes(role)));
+      const using = { admin: [], owner: ['migrate'], running: ['api', 'migrate', 'recorder'] }[role] ?? [];
+      expect(having.sort(), role).toEqual([...using, ...names, 'setup'].sort());
+      for (const name of names) {
+        expect(mounts(name)).toContain(`passwords-${role}:/run/passwords/${role}:ro`);
+        expect(script(name)).toContain(`\\set ${role} \`cat /run/passwords/${role}/password\``);
+      }
+      expect(mounts('setup')).toContain(`passwords-${role}:/var/lib/hookrail/passwords/${role}`);
+      expect(made).toMatch(new RegExp(`for role in [a-z ]*\\b${role}\\b`));
+    }
+    expect(JSON.stringify(compose)).not.toMatch(/:sandbox@|PASSWORD 'sandbox'/);
+    for (const [, { environment, depends_on }] of postgres) {
+      expect(environment?.POSTGRES_PASSWORD_FILE).toBe('/run/passwords/admin/password');
+      expect(depends_on?.setup?.condition).toBe('service_completed_successfully');
     }
   });
 
@@ -54,7 +79,7 @@ describe('the PostgreSQL of docker-compose.yml', () => {
     for (const [name, { hostname, environment = {}, volumes, stop_grace_period }] of postgres) {
       expect(hostname).toBe(name);
       expect([name, environment.OTHER].sort()).toEqual(names);
-      expect(volumes).toEqual([`${name}:/var/lib/postgresql/data`]);
+      expect(volumes).toContain(`${name}:/var/lib/postgresql/data`);
       expect(environment.PGDATA).toMatch(/^\/var\/lib\/postgresql\/data\/\w+$/);
       expect(stop_grace_period).toBe('60s');
       expect(script(name)).toContain(`'ANY 1 ("${names.join('", "')}")'`);

@@ -153,7 +153,8 @@ describe('docker-compose.yml', () => {
     expect(having('trust').sort()).toEqual(['sender', 'setup']);
     for (const { service, config } of processes) {
       const files = [
-        ...(config.roles.includes('api') || config.roles.includes('sender') ? [config.keyRingFile] : []),
+        ...(config.usesKeys ? [config.keyRingFile] : []),
+        ...(config.postgres ? ['/var/lib/hookrail/passwords/running/password'] : []),
         ...(config.roles.includes('sender') ? [config.egress.extraCaFile] : []),
       ];
       const folders = files.map((file) => file.replace(/\/[^/]+$/, ''));

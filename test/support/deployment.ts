@@ -1,5 +1,7 @@
 /** The deployment as files say it: docker-compose.yml and Dockerfile. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { readConfig } from '../../services/config/config.ts';
 
@@ -59,13 +61,27 @@ export function environmentOf(service: Service): Record<string, string> {
   return { ...imageEnvironment, ...Object.fromEntries(given) };
 }
 
+/** Returns the configuration of a container, each of whose password files holds its own path. */
+export function configOf(service: Service) {
+  const folder = mkdtempSync(join(tmpdir(), 'hookrail-passwords-'));
+  const variables = Object.entries(environmentOf(service)).map(([name, value], i) => {
+    if (!name.endsWith('_PASSWORD_FILE')) return [name, value];
+    const file = join(folder, String(i));
+    writeFileSync(file, value);
+    return [name, file];
+  });
+  const config = readConfig(Object.fromEntries(variables));
+  rmSync(folder, { recursive: true });
+  return config;
+}
+
 /** A program in a service's command, as the container's shell sees it. */
 export const script = (name: string) => (compose.services[name]?.command?.[0] ?? '').replaceAll('$$', '$');
 
 /** The containers that run the service itself, not another program of the image. */
 export const processes = ours
   .filter(([, { entrypoint }]) => entrypoint === undefined)
-  .map(([name, service]) => ({ name, service, config: readConfig(environmentOf(service)) }));
+  .map(([name, service]) => ({ name, service, config: configOf(service) }));
 
 /** The source of a program in dist, which need not be built for these tests. */
 export function sourceOf(program = ''): string {
