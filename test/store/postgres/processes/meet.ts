@@ -15,9 +15,14 @@ export async function meet<A, B>(
   const holder = new pg.Client({ connectionString: database.url });
   await holder.connect();
   await holder.query(`BEGIN; LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
-  const both = Promise.all([first(), second()]);
+  const waiting = async () => (await database.query(WAITING)).length;
+  const one = first();
+  one.catch(() => {});
+  // Otherwise the second might be over before the first begins.
+  await eventually('the first waits', async () => (await waiting()) >= 1);
+  const both = Promise.all([one, second()]);
   both.catch(() => {});
-  await eventually('both wait', async () => (await database.query(WAITING)).length >= 2);
+  await eventually('both wait', async () => (await waiting()) >= 2);
   await holder.end();
   return both;
 }
