@@ -121,7 +121,7 @@ export class KafkaProducer implements RecordSender {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new SenderClosed());
       const bytes = bytesInBatch(record);
-      if (bytes > RECORD_BYTES_MAX) return reject(tooLarge(record));
+      if (bytes > RECORD_BYTES_MAX) return reject(tooLarge(record, bytes));
       const at = this.#options.clock.now();
       this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject, isOver: false });
       this.#schedule();
