@@ -43,7 +43,7 @@ describe('the PostgreSQL of docker-compose.yml', () => {
     }
   });
 
-  test('has passwords that the first container draws, each where its role is used', () => {
+  test('draws its passwords in the first container, and mounts each where its role is used', () => {
     const mounts = (name: string) =>
       (compose.services[name]?.volumes ?? []).filter((volume) => volume.startsWith('passwords-'));
     const made = script('setup');

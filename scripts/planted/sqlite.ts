@@ -168,7 +168,7 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
   },
 ];
 
-/** What was erased and is still there, and rights that the running role of PostgreSQL should not have. */
+/** Bugs that leave erased data where it was, or give PostgreSQL's running role rights that it should not have. */
 export const ERASURE_BUGS: readonly PlantedBug[] = [
   {
     id: 'erased-bytes-in-pages',

@@ -87,7 +87,7 @@ export function mountDocs(
   };
 }
 
-/** Said in place of the page, so that a link which somebody else has used is noticed. */
+/** Replaces the page when a link is refused, so that its owner notices that somebody else has used it. */
 const LINK_REFUSED =
   'This link has been used, is older than 15 minutes, is from before the last start, or came through a proxy.\n' +
   'Print a new one: npx --no hookrail sim docs\n' +

@@ -45,7 +45,7 @@ export function readReference(): ReadonlyMap<string, ReferenceFile> {
   return files;
 }
 
-/** What a page says in place of the keys, where it has some. */
+/** Replaces the keys on a page that has samples with keys, for readers who may not see them. */
 const HOW_TO_GET_KEYS =
   '<p class="keys">The samples have placeholders for your sandbox’s keys. To see the keys, open the link that ' +
   '<code>npx --no hookrail sim docs</code> prints.</p>';

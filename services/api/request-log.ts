@@ -17,7 +17,7 @@ declare global {
       keyId?: string;
       /** Of the key, to look it up again. */
       keyHash?: Uint8Array;
-      /** What a producer's key may publish. */
+      /** The types and merchants that a producer's key may publish. */
       publishRights?: PublishRights;
       /** Of the events that the request publishes. */
       eventIds?: readonly string[];

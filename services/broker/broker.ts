@@ -29,7 +29,7 @@ import type { StallLog } from './stalls.ts';
 export type * from './publish.ts';
 export type * from './stalls.ts';
 
-/** What a follower of the directory returns for a record that it does not accept. */
+/** Returned by a follower of the directory for a record that it does not accept. */
 export const REFUSED = 'refused';
 
 export interface Broker {
@@ -79,7 +79,7 @@ export interface Requeued {
   readonly refused: readonly { readonly position: string; readonly detail: string }[];
 }
 
-/** What records leave behind that are done or deleted, and what of an entity is still on the streams. */
+/** The remains of records that are done or deleted, and the records of an entity that are still on the streams. */
 export interface Remnants {
   /** Overwrites what is left in the engine's own files. Resolves with what it could not: none where retention deletes it. */
   purge(): Promise<readonly string[]>;

@@ -2,7 +2,7 @@ import { ConfigError } from './variables.ts';
 
 export const ROLES = ['api', 'router', 'sender', 'recorder'] as const;
 
-/** What a process does. */
+/** A part of hookrail that a process runs. */
 type Role = (typeof ROLES)[number];
 
 /** Throws ConfigError for roles that an engine and a store do not allow in one process. */

@@ -84,8 +84,8 @@ export type Values<Table> = {
 
 /**
  * Reads the table's variables from an environment. Throws ConfigError for a malformed value, and for any
- * HOOKRAIL_* name that neither the table nor `alsoKnown` has, with the nearest known name. One of `alsoKnown` that ends
- * with `_` stands for all names that begin so.
+ * HOOKRAIL_* name that neither the table nor `alsoKnown` has, with the nearest known name. An entry of
+ * `alsoKnown` that ends with `_` is a prefix.
  */
 export function readVariables<Table extends Record<string, Variable<unknown>>>(
   table: Table,

@@ -77,6 +77,7 @@ export function isEventType(value: string): value is EventType {
 export function withData<Data>(
   head: Omit<DomainEvent, 'data'>,
   data: Data,
+  publishedBy = head.publishedBy,
 ): Omit<DomainEvent, 'data'> & { readonly data: Data } {
   return {
     eventId: head.eventId,
@@ -89,7 +90,7 @@ export function withData<Data>(
     simulated: head.simulated,
     data,
     // Absent fields are null in Avro.
-    publishedBy: head.publishedBy ?? undefined,
+    publishedBy: publishedBy ?? undefined,
   };
 }
 

@@ -14,6 +14,8 @@ export function retryDelaySeconds(retry: number): number {
 /** The delays as tiers, in seconds. A tier is a topic in Kafka; parked tasks use these too. */
 export const TIERS = [3, 66, 731, 4098, 15627, 46658] as const;
 export type Tier = (typeof TIERS)[number];
+/** The longest time from a first attempt to the last retry, seconds. */
+export const SCHEDULE_SECONDS = TIERS.reduce((sum, tier) => sum + tier, 0);
 const LONGEST = TIERS[5];
 
 /**

@@ -42,7 +42,7 @@ export function chosenSecretFault(secret: string): string | null {
   return areGuessableBytes(bytes) || isGuessable(encoded) ? GUESSABLE : null;
 }
 
-/** So many characters are never shown: what is left of a short secret must be as hard to guess as the shortest. */
+/** The number of characters that are never shown: the hidden part must be as hard to guess as the shortest secret. */
 const HIDDEN_MIN = CHARACTERS_MIN;
 const SHOWN_MAX = 4;
 

@@ -11,7 +11,7 @@ import { createRing, KeyRingError, parseRing, type RingKeys, readRing } from './
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEAL_KEY_BYTES = 32;
-/** What the keys of records' seals are derived for: another purpose has another key. */
+/** The purpose for which the keys of records' seals are derived: another purpose has another key. */
 const SEAL_PURPOSE = 'hookrail directory record seal';
 /** The shortest time between two reads of the file for an unknown key: it is read while a delivery waits. */
 const REREAD_MS = 1000;

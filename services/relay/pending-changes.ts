@@ -21,8 +21,8 @@ export async function applyPending(
   do {
     const page = await store.outbox.pending(PAGE, last);
     for (const { change } of page) {
-      const sound = checks ? publishable(change, checks) : change;
-      if (sound) directory.apply(sound);
+      const published = publishable(change, checks);
+      if (published) directory.apply(published);
     }
     last = page.at(-1)?.outboxId;
   } while (last !== undefined);

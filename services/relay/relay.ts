@@ -73,7 +73,7 @@ export class Relay {
     while (!this.#stopping.signal.aborted) {
       const rows = await store.outbox.pending(BATCH);
       if (rows.length === 0) return;
-      const changes = rows.flatMap(({ change }) => (checks ? (publishable(change, checks) ?? []) : change));
+      const changes = rows.flatMap(({ change }) => publishable(change, checks) ?? []);
       if (changes.length > 0) await broker.publishDirectory(changes);
       const outboxIds = new Set(rows.map((row) => row.outboxId));
       await store.outbox.published([...outboxIds]);

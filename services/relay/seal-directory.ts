@@ -34,11 +34,11 @@ export async function sealDirectory({ store, seals, clock, log }: SealDirectoryD
   if (refused.length > 0)
     log.error(
       { event: 'directory_records_left', records: refused.slice(0, 10) },
-      'records do not fit their seal, and are not in force',
+      'records that do not fit their seal are not in force',
     );
   if (sealed > 0)
     log.info(
       { event: 'directory_sealed', records: sealed },
-      'merchants and endpoints of earlier builds got their seals',
+      'sealed the merchants and endpoints of earlier builds',
     );
 }

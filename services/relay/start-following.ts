@@ -9,7 +9,7 @@ import { type FollowDirectoryDeps, followDirectory } from './follow-directory.ts
 import type { PublishChecks } from './publishable.ts';
 import { RefusedRecords } from './refused-records.ts';
 
-/** What a process knows of merchants and endpoints. */
+/** The merchants and endpoints that a process knows, and how it follows their changes. */
 export interface Following {
   readonly directory: Directory;
   readonly follower: Follower;
@@ -27,9 +27,8 @@ interface FollowingDeps extends Omit<FollowDirectoryDeps, 'directory' | 'checks'
 /** Follows the directory stream until the process stops. Resolves when the whole table was read. */
 export async function startFollowing(deps: FollowingDeps): Promise<Following> {
   const directory = new Directory();
-  const refused = () => new RefusedRecords(deps);
   const checks = deps.config.usesKeys
-    ? { seals: new RecordSeals(deps.keyRing), directory, refused: refused() }
+    ? { seals: new RecordSeals(deps.keyRing), directory, refused: new RefusedRecords(deps) }
     : null;
   const follower = await followDirectory({ ...deps, directory, checks });
   deps.lifecycle.onStop('directory', () => follower.close());

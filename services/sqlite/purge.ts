@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { isUnavailable } from './database.ts';
 
 /**
  * A file of which more is in use is not written anew while a service uses it: it takes a second for each 200 MiB, and
@@ -20,6 +21,20 @@ export function purge(db: Database, bytesMax: number = PURGE_BYTES_MAX): boolean
   if (isSmall) db.exec('VACUUM');
   cutOffLog(db);
   return isSmall;
+}
+
+/** Says that a file is too large to be purged while a service uses it, and what removes the rest. */
+export function unpurged(file: string): string {
+  return `unused parts of ${file}, which is too large to be written anew beside the service: until hookrail operator store vacuum`;
+}
+
+/** Purges a file at a start. A full disk does not keep the service from starting: the next start tries it again. */
+export function purgeAtStart(run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+  }
 }
 
 function cutOffLog(db: Database): void {

@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** An entry that is added by itself: of something that the store does not do. */
+/** An audit entry before it has its number. */
 export interface AddedAuditEntry {
   readonly at: number;
   readonly actor: Actor;

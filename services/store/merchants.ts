@@ -22,7 +22,7 @@ export interface Merchants {
   ): Promise<Merchant | undefined>;
 }
 
-/** What a producer's key may publish. */
+/** The types and merchants that a producer's key may publish. */
 export interface PublishRights {
   /** Absent: events of every type. */
   readonly types?: readonly EventType[];

@@ -6,7 +6,5 @@ import { usage } from '../exit.ts';
  */
 export function headerSecret(what: string, secret: string): string {
   if (/^[!-~]+$/.test(secret)) return secret;
-  throw usage(
-    `${what} has a space, a line break or a character outside ASCII: it was copied with something else`,
-  );
+  throw usage(`${what} has a space, a line break or a character outside ASCII: copy the key alone`);
 }

@@ -12,6 +12,7 @@ import {
   type Answer,
   type CallOptions,
   ENDPOINTS,
+  onDatabase,
   startTestApi,
   type TestApi,
   type TestApiOptions,
@@ -232,13 +233,5 @@ function otherTests(start: (options: TestApiOptions) => Promise<TestApi>): void 
 describe('one api', () => accessSuite(startTestApi));
 
 await describeWithPostgres('two apis on one PostgreSQL that answer in turn', (createDatabase) => {
-  accessSuite(async (options) => {
-    const database = await createDatabase();
-    const started = await startTestApi({ ...options, postgresUrl: database.url });
-    const close = async () => {
-      await started.close();
-      await database.drop();
-    };
-    return { ...started, close };
-  });
+  accessSuite(onDatabase(createDatabase));
 });

@@ -30,7 +30,7 @@ describe('the configuration', () => {
     expect(autoDisable).toEqual({ withoutSuccessMs: 72 * 3_600_000, failedAttempts: 100 });
   });
 
-  it('leaves the variables of the tests alone, all of them', () => {
+  it('ignores every variable of the tests', () => {
     for (const name of ['HOOKRAIL_REQUIRE_KAFKA', 'HOOKRAIL_REQUIRE_PROMTOOL', 'HOOKRAIL_REQUIRE_ANYTHING'])
       expect(readConfig({ [name]: '1' }).environment).toBe('sandbox');
     for (const name of ['HOOKRAIL_REQUIRE', 'HOOKRAIL_REQUIRES_KAFKA'])

@@ -1,4 +1,4 @@
-/** What the pages print cannot run a package that a stranger publishes under our name. */
+/** The commands that pages print cannot run a package that a stranger publishes under our name. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -6,16 +6,16 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
+import { Embedded } from '../support/service/embedded.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { besides, runTool } from '../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 let setup: ServiceSetup;
-let hookrail: Hookrail | null = null;
+const embedded = new Embedded();
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 
@@ -32,22 +32,13 @@ afterEach(async () => {
   rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
-function running(): Hookrail {
-  if (!hookrail) throw new Error('it is stopped');
-  return hookrail;
-}
-
-async function start(): Promise<void> {
-  hookrail = await startHookrail(setup.environment);
-}
-
-async function stop(): Promise<void> {
-  await hookrail?.stop();
-  hookrail = null;
-}
+const running = () => embedded.running;
+const start = () => embedded.start(setup.environment);
+const stop = () => embedded.stop();
 
 async function operator(...argv: string[]): Promise<string> {
   const { environment } = setup;
+  const { hookrail } = embedded;
   const where = hookrail ? besides(environment, hookrail) : { ...environment, HOOKRAIL_OPS_PORT: '1' };
   const { code, out, err } = await runTool(where, ...argv);
   expect([code, err]).toEqual([0, '']);

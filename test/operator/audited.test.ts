@@ -20,7 +20,7 @@ const ANN = 'Ann Müller';
 
 let setup: ServiceSetup;
 let hookrail: Hookrail | null = null;
-/** What lines before have made. */
+/** Ids that earlier lines have printed, by name. */
 const made: Record<string, string> = {};
 const keep = (name: string, field: string) => (answer: Record<string, string>) => {
   made[name] = answer[field] ?? '';

@@ -1,4 +1,4 @@
-/** What does not fit its seal is not applied: the last good state stays in force, or its deliveries are held. */
+/** A record that does not fit its seal is not applied: the last good state stays in force, or its deliveries are held. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

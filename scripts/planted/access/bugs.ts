@@ -9,7 +9,7 @@ const KEYS_TEST = 'test/api/failed-keys.test.ts';
 const OPERATIONS_TEST = 'test/telemetry/operations.test.ts';
 const HOST_TEST = 'test/api/host-check.test.ts';
 
-/** Who may ask, and how often: keys, tokens, names of hosts, connections without TLS. */
+/** Bugs that let too many ask, or too often: keys, tokens, names of hosts, connections without TLS. */
 export const ACCESS_BUGS: readonly PlantedBug[] = [
   {
     id: 'failed-keys-unlimited',

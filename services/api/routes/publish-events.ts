@@ -52,7 +52,7 @@ function decoded(body: unknown, publishedBy: string | undefined): DomainEvent[] 
   const errors: FieldError[] = [];
   for (const [index, item] of items.entries()) {
     const result = decodeEventJson(item);
-    if (result.ok) events.push(withData({ ...result.event, publishedBy }, result.event.data));
+    if (result.ok) events.push(withData(result.event, result.event.data, publishedBy));
     else {
       const prefix = pointerOf(index, isBatch);
       for (const problem of result.errors) {

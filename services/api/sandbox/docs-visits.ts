@@ -16,7 +16,7 @@ const ROUNDING_MS = 2 * SECOND_MS;
 type Request = Pick<IncomingMessage, 'headers' | 'httpVersion' | 'socket'>;
 
 /**
- * Which browsers may see the sandbox's keys in /docs: those that opened a link which the owner of sandbox.env printed.
+ * Remembers the browsers that may see the sandbox's keys in /docs: those that opened a link which the owner of sandbox.env printed.
  * All times are the system's, because another process signs links.
  */
 export class DocsVisits {

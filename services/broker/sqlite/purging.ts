@@ -1,6 +1,7 @@
-import { TIERS } from '../../domain/retry.ts';
+import { SCHEDULE_SECONDS } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
-import { PURGE_BYTES_MAX } from '../../sqlite/purge.ts';
+import { pollUntil } from '../../process/poll-until.ts';
+import { PURGE_BYTES_MAX, unpurged } from '../../sqlite/purge.ts';
 import type { Remnants } from '../broker.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 
@@ -43,7 +44,7 @@ export class Purging {
   /** Waits a moment until nothing is in hand, and purges the file. Resolves with false when it is too large. */
   async now(): Promise<boolean> {
     const { clock, isQuiet } = this.#options;
-    for (let waited = 0; !isQuiet() && waited < QUIET_MS_MAX; waited += LOOK_MS) await clock.sleep(LOOK_MS);
+    await pollUntil(clock, isQuiet, { everyMs: LOOK_MS, atMostMs: QUIET_MS_MAX });
     return this.#purge(PURGE_BYTES_MAX);
   }
 
@@ -79,18 +80,14 @@ export class Purging {
   }
 }
 
-const TOO_LARGE =
-  'unused parts of broker.db, which is too large to be written anew beside the service: until hookrail operator store vacuum';
-
 /** A delivery waits no longer than its whole schedule takes; what is done is cleared at the next purge. */
 export function remnantsOf(purging: Purging, isEmpty: () => boolean, retryScale: number): Remnants {
-  const seconds = TIERS.reduce((sum, tier) => sum + tier, 0) / retryScale;
   const waiting = {
     where: 'deliveries that wait for a retry, in broker.db',
-    forMs: seconds * 1000 + PURGE_MS,
+    forMs: (SCHEDULE_SECONDS * 1000) / retryScale + PURGE_MS,
   };
   return {
-    purge: async () => ((await purging.now()) ? [] : [TOO_LARGE]),
+    purge: async () => ((await purging.now()) ? [] : [unpurged('broker.db')]),
     kept: async () => (isEmpty() ? [] : [waiting]),
   };
 }

@@ -10,6 +10,7 @@ import { type AddToAudit, type Arguments, auditOf, OperatorError } from '../comm
 import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
 import type { OperatorCommand } from '../commands/commands.ts';
 import { PERSON_HEADER } from '../commands/person.ts';
+import { published } from '../commands/published.ts';
 import { operatorTokenFile, readToken } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
 import type { RecordStoreSummary } from './status-command.ts';
@@ -26,8 +27,9 @@ const LONG_TIMEOUT_MS = 600_000;
 /** Commands that change what is in force. */
 const CHANGES: readonly string[] = ['merchants-pause', 'merchants-resume', 'merchants-set'];
 /** The longest wait until the api of another process has published a change, and how often the outbox is looked at. */
-const PUBLISHED_MS_MAX = 3000;
-const PUBLISHED_LOOK_MS = 50;
+const PUBLISHED = { everyMs: 50, atMostMs: 3000 } as const;
+const UNPUBLISHED =
+  'the change is stored, but not in force yet: routers and senders learn of it when a process with the role api runs';
 const LONG_COMMANDS: readonly string[] = [
   'entity-erase',
   'events-show',
@@ -72,7 +74,9 @@ export async function ask(
       command,
       given,
     );
-    if (CHANGES.includes(command) && config.engine !== 'sqlite') await noteUnpublished(store, clock, note);
+    const isRelayed = CHANGES.includes(command) && config.engine !== 'sqlite';
+    // Only a process with the role api publishes it.
+    if (isRelayed && !(await published({ store, clock }, PUBLISHED))) note(UNPUBLISHED);
     return result;
   });
 }
@@ -94,24 +98,6 @@ export async function withStore<T>(
     return await use(store, clock);
   } finally {
     await store.close();
-  }
-}
-
-/** Says so when a change has not reached the senders: only a process with the role api publishes it. */
-async function noteUnpublished(
-  store: Pick<Store, 'outbox'>,
-  clock: Clock,
-  note: (line: string) => void,
-): Promise<void> {
-  const until = clock.now() + PUBLISHED_MS_MAX;
-  while ((await store.outbox.pending(1)).length > 0) {
-    if (clock.now() >= until) {
-      note(
-        'the change is stored, but not in force yet: routers and senders learn of it when a process with the role api runs',
-      );
-      return;
-    }
-    await clock.sleep(PUBLISHED_LOOK_MS);
   }
 }
 

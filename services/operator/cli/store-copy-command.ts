@@ -17,7 +17,7 @@ export interface CopyMeans {
   readonly environment: Environment;
   /** `over`: variables in the place of the environment's. */
   readonly configOf: (options: GlobalOptions, over?: Environment) => Config;
-  /** Who gives the command. */
+  /** Returns the operator who gives the command. */
   readonly actorOf: (options: GlobalOptions) => Actor;
   readonly print: (line: string) => void;
   readonly show: (options: GlobalOptions, result: unknown) => void;

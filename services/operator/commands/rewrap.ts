@@ -1,10 +1,10 @@
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
-import { pollUntil } from '../../process/poll-until.ts';
 import { type Actor, OPERATOR } from '../../store/change.ts';
 import type { Resealed, SealedThing } from '../../store/maintenance.ts';
 import { sealAll } from '../../store/seal-all.ts';
 import type { Store } from '../../store/store.ts';
+import { published } from './published.ts';
 
 /** Values sealed anew in one transaction: few, so that merchants' own changes do not wait behind it. */
 const AT_ONCE = 100;
@@ -72,8 +72,13 @@ async function rewrapValues(deps: RewrapDeps): Promise<Omit<Rewrapped, 'records'
   }
 }
 
+/**
+ * Waits for the relay. Changes are published in order: without a wait, a merchant's rotation would queue behind all of
+ * ours.
+ */
 async function betweenSteps(deps: Pick<RewrapDeps, 'store' | 'clock'>): Promise<void> {
-  if (await deps.store.leases.isHeld('api')) await relayed(deps);
+  if (await deps.store.leases.isHeld('api'))
+    await published(deps, { everyMs: LOOK_AGAIN_MS, atMostMs: RELAYED_MS_MAX });
 }
 
 function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Resealed | null {
@@ -84,13 +89,4 @@ function sealedAnew({ kind, id, sealed }: SealedThing, keyRing: KeyRing): Reseal
     return null;
   }
   return { kind, id, sealed, resealed: keyRing.seal(plain, id) };
-}
-
-/**
- * Waits for the relay. Changes are published in order: without a wait, a merchant's rotation would queue behind all of
- * ours.
- */
-async function relayed({ store, clock }: { readonly store: Pick<Store, 'outbox'>; readonly clock: Clock }) {
-  const isRelayed = async () => (await store.outbox.pending(1)).length === 0;
-  await pollUntil(clock, isRelayed, { everyMs: LOOK_AGAIN_MS, atMostMs: RELAYED_MS_MAX });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError } from '../../config/variables.ts';
 import { messageOf } from '../../messages/error-message.ts';
 
-/** What a header can carry. */
+/** The characters that a header can carry. */
 const IN_HEADER = /^[!-~]+$/;
 /** The shortest token that nobody guesses, characters: 24 random bytes in base64. */
 const GIVEN_CHARACTERS_MIN = 32;

@@ -10,6 +10,7 @@ import { fanOut } from '../../../services/router/fan-out.ts';
 import type { PublishRights } from '../../../services/store/store.ts';
 import {
   createEndpoint,
+  onDatabase,
   startTestApi,
   type TestApi,
   type TestApiOptions,
@@ -228,13 +229,5 @@ function publishers(): void {
 describe('producer keys', () => suite(startTestApi));
 
 await describeWithPostgres('producer keys, with two apis on one PostgreSQL,', (createDatabase) =>
-  suite(async (options) => {
-    const database = await createDatabase();
-    const started = await startTestApi({ ...options, postgresUrl: database.url });
-    const close = async () => {
-      await started.close();
-      await database.drop();
-    };
-    return { ...started, close };
-  }),
+  suite(onDatabase(createDatabase)),
 );

@@ -80,7 +80,7 @@ export function sealsContract(engine: string, makePlace: () => Promise<TamperedP
       return uuid;
     };
 
-    /** What the store would publish now, by id. */
+    /** Returns the changes that the store would publish now, by id. */
     const snapshot = async () => {
       const found = new Map<string, DirectoryChange>();
       for (let after: SnapshotCursor | null | undefined; after !== null; ) {

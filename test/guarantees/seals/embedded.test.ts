@@ -9,11 +9,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { Directory, type DirectoryChange } from '../../../services/domain/directory.ts';
 import type { Endpoint } from '../../../services/domain/endpoint.ts';
-import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
+import { Embedded } from '../../support/service/embedded.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { besides, runTool } from '../../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
@@ -26,7 +26,7 @@ const ARRIVES_MS_MAX = 60_000;
 vi.setConfig({ testTimeout: TRIAL_MS_MAX });
 
 let setup: ServiceSetup;
-let hookrail: Hookrail | null = null;
+const embedded = new Embedded();
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 let endpoint: { uuid: string; url: string; signing_secret: string };
@@ -46,19 +46,9 @@ afterEach(async () => {
   rmSync(setup.dataDir, { recursive: true, force: true });
 }, START_MS_MAX);
 
-function running(): Hookrail {
-  if (!hookrail) throw new Error('it is stopped');
-  return hookrail;
-}
-
-async function start(): Promise<void> {
-  hookrail = await startHookrail(setup.environment);
-}
-
-async function stop(): Promise<void> {
-  await hookrail?.stop();
-  hookrail = null;
-}
+const running = () => embedded.running;
+const start = () => embedded.start(setup.environment);
+const stop = () => embedded.stop();
 
 const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
 const evilUrl = () => `${receiver.url}/evil`;

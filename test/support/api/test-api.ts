@@ -19,6 +19,7 @@ import { migrateDatabase } from '../../../services/store/postgres/migrations/mig
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../../services/store/store.ts';
+import type { TestDatabase } from '../postgres/suites.ts';
 import { HOUR_MS } from '../records/journal-entries.ts';
 import { checkResponse } from './openapi-check.ts';
 
@@ -233,6 +234,19 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
     foreignMerchantId,
     keys: keys as TestApi['keys'],
     keyIds: keyIds as TestApi['keys'],
+  };
+}
+
+/** Returns what starts two apis on a database of their own, which goes when they are closed. */
+export function onDatabase(createDatabase: () => Promise<TestDatabase>) {
+  return async (options: TestApiOptions): Promise<TestApi> => {
+    const database = await createDatabase();
+    const started = await startTestApi({ ...options, postgresUrl: database.url });
+    const close = async () => {
+      await started.close();
+      await database.drop();
+    };
+    return { ...started, close };
   };
 }
 

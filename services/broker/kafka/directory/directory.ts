@@ -124,7 +124,7 @@ class NewestChanges {
   readonly #byKey = new Map<string, DirectoryChange>();
   readonly #covered = new Set<string>();
 
-  /** One that was refused is never written again, and is no newer state; the good one must come after it. */
+  /** Notes a record of the stream. A refused one is no newer state, and the accepted one is written again after it. */
   saw(change: DirectoryChange, isRefused: boolean): void {
     const key = directoryKey(change);
     const known = this.#byKey.get(key);

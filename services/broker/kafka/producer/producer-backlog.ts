@@ -41,7 +41,7 @@ export class PartitionQueue {
   readonly name: string;
   pending: Pending[] = [];
   underWay: readonly Pending[] = [];
-  /** The next records, so many, were refused together: because of one of them, or because of their number. */
+  /** The number of next records that were refused together: one of them is at fault, or they are too many. */
   #suspects = 0;
   /** The most of them that are sent at once: half as many after each refusal, twice as many after each success. */
   #suspectsMax = 1;

@@ -59,7 +59,7 @@ export function writeBatch(batch: MeasuredBatch, timestamp: number, into: Buffer
   return end;
 }
 
-/** The index of a record that needs most bytes. */
+/** Larger than any index in a batch: its variable-length number is the longest. */
 const INDEX_MAX = 2 ** 16;
 
 /** Returns the most bytes that a record takes in a batch, headers and lengths included. */

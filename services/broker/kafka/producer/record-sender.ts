@@ -65,7 +65,7 @@ export interface RecordSender {
   partitionOf(topic: string, key: string): number;
 }
 
-/** Returns the error for a record that is refused before it is sent; `bytes`: headers and all. */
+/** Returns the error for a record that is refused before it is sent; `bytes`: headers included. */
 export function tooLarge({ topic }: OutgoingRecord, bytes: number): RecordRefused {
   return new RecordRefused(`a record of ${bytes} bytes is too large for ${topic}`, 'too_large');
 }

@@ -127,7 +127,7 @@ export class EventStream {
 
 function withPublisher(decoded: ReceivedEvent['decoded'], publishedBy: string): ReceivedEvent['decoded'] {
   if (!decoded.ok) return { ...decoded, publishedBy };
-  return { ok: true, event: withData({ ...decoded.event, publishedBy }, decoded.event.data) };
+  return { ok: true, event: withData(decoded.event, decoded.event.data, publishedBy) };
 }
 
 function conflicting({ eventId, merchantId }: DomainEvent): ReceivedEvent['decoded'] {

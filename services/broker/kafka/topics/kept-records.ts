@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { TIERS } from '../../../domain/retry.ts';
+import { SCHEDULE_SECONDS } from '../../../domain/retry.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Remnants } from '../../broker.ts';
@@ -16,7 +16,7 @@ const SETTINGS = ['retention.ms', 'segment.ms'];
 const WEEK_MS = 7 * DAY_MS;
 const MONTH_MS = 30 * DAY_MS;
 /** The longest time from an event to the last record about it. */
-const SCHEDULE_MS = TIERS.reduce((sum, tier) => sum + tier * 1000, 0);
+const SCHEDULE_MS = SCHEDULE_SECONDS * 1000;
 
 interface Deps {
   readonly admins: Admins;

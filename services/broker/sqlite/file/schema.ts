@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { explained, isUnavailable, openDatabase } from '../../../sqlite/database.ts';
-import { purge } from '../../../sqlite/purge.ts';
+import { explained, openDatabase } from '../../../sqlite/database.ts';
+import { purge, purgeAtStart } from '../../../sqlite/purge.ts';
 import { RECORD_KINDS, STREAMS } from './wire.ts';
 
 /** Grows when the tables change; a file of a newer version is refused. */
@@ -84,12 +84,7 @@ export function openBrokerFile(file: string): Database {
 /** Purges a file once that an earlier build has written, which left what it deleted. */
 function purgeFormer(db: Database): void {
   if (db.prepare("SELECT 1 FROM meta WHERE key = 'purged'").get()) return;
-  try {
-    purgeWhole(db);
-  } catch (error) {
-    // A full disk does not keep the service from starting: the next start tries it again.
-    if (!isUnavailable(error)) throw error;
-  }
+  purgeAtStart(() => purgeWhole(db));
 }
 
 /** Purges the file, and notes that it has nothing of an earlier build. Returns false when it is too large. */

@@ -1,23 +1,11 @@
 import { existsSync } from 'node:fs';
-import { lockExclusively } from '../../../sqlite/exclusive-lock.ts';
+import { vacuumFile } from '../../../sqlite/vacuum-file.ts';
 import { openBrokerFile, purgeWhole } from './schema.ts';
 
-/**
- * Writes the broker's file anew, whatever its size, without what was deleted. Returns false where there is none. Throws one line
- * when a process has it open.
- */
+/** Writes the broker's file anew without what was deleted, as vacuumFile does. Returns false where there is none. */
 export function vacuumBrokerFile(file: string): boolean {
   if (!existsSync(file)) return false;
-  const lock = lockExclusively(file);
-  try {
-    const db = openBrokerFile(file);
-    try {
-      purgeWhole(db, Number.POSITIVE_INFINITY);
-    } finally {
-      db.close();
-    }
-  } finally {
-    lock.release();
-  }
+  const open = () => openBrokerFile(file);
+  vacuumFile(file, open, (db) => purgeWhole(db, Number.POSITIVE_INFINITY));
   return true;
 }

@@ -2,8 +2,8 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import { mayExceed, SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
 import type { RecordsSealed, Sealings } from '../../maintenance.ts';
 import type { RecordAbove } from '../../outbox.ts';
-import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
-import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { toDirectoryChange } from '../../rows/directory-rows.ts';
+import { MERCHANT_COLUMNS } from '../../rows/merchant-rows.ts';
 import { isSound, requiredSeals } from '../../rows/record-seals.ts';
 import { parseRecordCursor, recordCursor } from '../../rows/sealing-cursor.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
@@ -69,7 +69,7 @@ async function sealRecords(
   const found = await tx.rows<Numbered>(SELECT[kind], [row, seals.active, limit]);
   const refused: string[] = [];
   for (const each of found) {
-    const change = changeOf(kind, each);
+    const change = toDirectoryChange(kind, each);
     if (isSound(seals, change)) await sealOne(tx, change, change.version);
     else refused.push(`${kind}:${change.id}`);
   }
@@ -83,7 +83,7 @@ export async function addAbove(tx: Transaction, records: readonly RecordAbove[])
   // In one order, so that two processes that do so cannot deadlock.
   for (const { kind, id, above } of [...records].sort((one, other) => (one.id < other.id ? -1 : 1))) {
     const row = await tx.first<object>(FIND[kind], [id]);
-    const change = row && changeOf(kind, row);
+    const change = row && toDirectoryChange(kind, row);
     if (!change || !isSound(tx.seals, change) || !mayExceed(above)) continue;
     await sealOne(tx, change, Math.max(change.version, above));
     added += 1;
@@ -96,12 +96,6 @@ async function sealOne(tx: Transaction, { kind, id, value }: DirectoryChange, ab
   if (!raised) throw new Error(`${kind} ${id} is gone within its own change`);
   const { version } = raised;
   await addToOutbox(tx, { kind, id, version, value: value && { ...value, version } } as DirectoryChange);
-}
-
-function changeOf(kind: Kind, row: object): DirectoryChange {
-  return kind === 'merchant'
-    ? toMerchantChange(row as MerchantRow)
-    : toEndpointChange(row as EndpointRow & { readonly deleted_at: number | null });
 }
 
 async function complete(tx: Transaction, at: number): Promise<void> {

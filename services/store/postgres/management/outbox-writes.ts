@@ -1,6 +1,7 @@
 import type { DirectoryChange } from '../../../domain/directory.ts';
-import { type Actor, personOf } from '../../change.ts';
+import { personOf } from '../../change.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
+import type { AddedAuditEntry } from '../../maintenance.ts';
 import { actorText } from '../../rows/audit-rows.ts';
 import { resealed, type SealColumns, sealOf, sealValues } from '../../rows/record-seals.ts';
 import { StoreUnavailable } from '../../store.ts';
@@ -69,18 +70,8 @@ export async function addAgainToOutbox(tx: Transaction, change: DirectoryChange)
   tx.added('outbox');
 }
 
-/** Adds an audit entry, and for a change of an endpoint what the feed reports of it. `details` must not contain a secret. */
-export async function addToAudit(
-  tx: Transaction,
-  entry: {
-    readonly at: number;
-    readonly actor: Actor;
-    readonly merchantId: string | null;
-    readonly endpointId?: string;
-    readonly action: string;
-    readonly details: Readonly<Record<string, unknown>>;
-  },
-): Promise<void> {
+/** Adds an audit entry, and for a change of an endpoint what the feed reports of it. */
+export async function addToAudit(tx: Transaction, entry: AddedAuditEntry): Promise<void> {
   const { at, actor, merchantId, endpointId = null, action, details } = entry;
   const row = await tx.first<{ readonly audit_id: number }>(
     `INSERT INTO audit (at, actor, person, merchant_id, endpoint_uuid, action, details)

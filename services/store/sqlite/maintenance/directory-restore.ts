@@ -3,8 +3,9 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { Endpoint } from '../../../domain/endpoint.ts';
 import { isMadeOfParts } from '../../../domain/ids.ts';
 import type { Merchant } from '../../../domain/merchant.ts';
-import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../../rows/endpoint-rows.ts';
-import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { toDirectoryChange } from '../../rows/directory-rows.ts';
+import { HINT_UNKNOWN } from '../../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS } from '../../rows/merchant-rows.ts';
 import { isSound } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
@@ -130,12 +131,8 @@ export class DirectoryRestore {
   }
 
   #stored(kind: DirectoryChange['kind'], id: string): DirectoryChange | undefined {
-    if (kind === 'merchant') {
-      const row = this.#merchant.get(id) as MerchantRow | undefined;
-      return row && toMerchantChange(row);
-    }
-    const row = this.#endpoint.get(id) as (EndpointRow & { readonly deleted_at: number | null }) | undefined;
-    return row && toEndpointChange(row);
+    const row = (kind === 'merchant' ? this.#merchant : this.#endpoint).get(id) as object | undefined;
+    return row && toDirectoryChange(kind, row);
   }
 
   #writeMerchantRow({ merchantId, name, state, senderAccountDetails, version }: Merchant): void {

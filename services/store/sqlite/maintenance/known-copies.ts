@@ -6,7 +6,7 @@ import type { BackupRow, ErasedEntity } from './backup-rows.ts';
 
 /** The snapshot of a `store copy` that was cut off. */
 const SNAPSHOT = 'store-copy.db';
-/** What follows the name of a store that `store restore` has kept. */
+/** The end of the name of a store that `store restore` has kept. */
 const NUMBERED = /^(?:-\d+)?$/;
 
 /** Returns the copies of the store that are there: backups that it made, and files that commands have left beside it. */

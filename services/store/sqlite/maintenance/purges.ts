@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { isUnavailable } from '../../../sqlite/database.ts';
-import { PURGE_BYTES_MAX, purge } from '../../../sqlite/purge.ts';
+import { PURGE_BYTES_MAX, purge, purgeAtStart } from '../../../sqlite/purge.ts';
 
 /** Purges the file, and remembers in it whether that is still due. Runs in the thread that writes, outside of transactions. */
 export class Purges {
@@ -22,13 +21,8 @@ export class Purges {
     return isWhole;
   }
 
-  /** Called at the start. A full disk does not keep the service from starting: the next start tries it again. */
+  /** Called at the start. */
   runIfDue(): void {
-    if (this.#isDue.get() !== 1) return;
-    try {
-      this.run();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
+    if (this.#isDue.get() === 1) purgeAtStart(() => this.run());
   }
 }

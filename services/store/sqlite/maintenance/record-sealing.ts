@@ -3,15 +3,14 @@ import type { DirectoryChange } from '../../../domain/directory.ts';
 import { mayExceed, SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
 import type { RecordsSealed, Sealings } from '../../maintenance.ts';
 import type { RecordAbove } from '../../outbox.ts';
-import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
-import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import { toDirectoryChange } from '../../rows/directory-rows.ts';
+import { MERCHANT_COLUMNS } from '../../rows/merchant-rows.ts';
 import { isSound, requiredSeals } from '../../rows/record-seals.ts';
 import { parseRecordCursor, recordCursor } from '../../rows/sealing-cursor.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
 import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
 
 type Options = Parameters<Sealings['sealRecords']>[0];
-type Tombstone = EndpointRow & { readonly deleted_at: number | null };
 
 /** Seals stored merchants and endpoints, deleted ones included, whose seal is missing or of another key than the active. */
 export class RecordSealing {
@@ -57,7 +56,7 @@ export class RecordSealing {
     const found = this.#select[kind].all(row, seals.active, limit) as { readonly seq: number }[];
     const refused: string[] = [];
     for (const each of found) {
-      const change = changeOf(kind, each);
+      const change = toDirectoryChange(kind, each);
       if (isSound(seals, change)) this.#sealOne(change, change.version + 1);
       else refused.push(`${kind}:${change.id}`);
     }
@@ -79,7 +78,7 @@ export class RecordSealing {
     let added = 0;
     for (const { kind, id, above } of records) {
       const row = this.#find[kind].get(id) as object | undefined;
-      const change = row && changeOf(kind, row);
+      const change = row && toDirectoryChange(kind, row);
       if (!change || !isSound(this.#outbox.seals, change) || !mayExceed(above)) continue;
       this.#sealOne(change, Math.max(change.version, above) + 1);
       added += 1;
@@ -92,8 +91,4 @@ export class RecordSealing {
     if (kind === 'endpoint') this.#onChanged(id);
     this.#outbox.add({ kind, id, version, value: value && { ...value, version } } as DirectoryChange);
   }
-}
-
-function changeOf(kind: DirectoryChange['kind'], row: object): DirectoryChange {
-  return kind === 'merchant' ? toMerchantChange(row as MerchantRow) : toEndpointChange(row as Tombstone);
 }

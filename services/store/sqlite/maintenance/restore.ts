@@ -13,7 +13,7 @@ const SIDE_FILES = ['-wal', '-shm'] as const;
 
 /**
  * Replaces the store at `file` with a backup; the old files are kept beside it. No process may have the store open.
- * What was erased since the backup is ordered in it again: its manifest has that, and the store that is replaced. `at`: now.
+ * Orders again in it what was erased since the backup: its manifest has that, and the store that is replaced. `at`: now.
  * Returns the path of the old one, null when there was none. Throws, changing nothing, when the backup is not a sound
  * store of a layout that this build knows, or the store is in use.
  */

@@ -1,3 +1,4 @@
+import { unpurged } from '../../../sqlite/purge.ts';
 import { CursorInvalid } from '../../change.ts';
 import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
 import type { ReaderOps } from '../reader.ts';
@@ -7,9 +8,6 @@ import { copiesOf, noteInCopies } from './known-copies.ts';
 
 /** Rows changed in one transaction: few, so that no commit waits long. */
 const REMOVED_AT_ONCE = 200;
-
-const TOO_LARGE =
-  'unused parts of store.db, which is too large to be written anew beside the service: until hookrail operator store vacuum';
 
 /** Walks the events, then the deliveries: the reader finds an entity's, the writer removes their bodies. */
 export class SqliteErasures implements Erasures {
@@ -47,7 +45,7 @@ export class SqliteErasures implements Erasures {
 
   async purge(): Promise<readonly string[]> {
     const isWhole = await this.#watched(this.#writer.call('purge', []));
-    return isWhole ? [] : [TOO_LARGE];
+    return isWhole ? [] : [unpurged('store.db')];
   }
 
   unfinished(): Promise<readonly ErasureOrder[]> {

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { DirectoryChange } from '../../../domain/directory.ts';
 import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
-import { type Actor, personOf } from '../../change.ts';
+import { personOf } from '../../change.ts';
+import type { AddedAuditEntry } from '../../maintenance.ts';
 import { actorText } from '../../rows/audit-rows.ts';
 import { resealed, type SealColumns, sealOf, sealValues } from '../../rows/record-seals.ts';
 import type { FeedWrites } from '../feed/feed-writes.ts';
@@ -62,15 +63,8 @@ export class OutboxWrites {
     return Number(this.#add.run(JSON.stringify(change)).lastInsertRowid);
   }
 
-  /** `details` must not contain a secret. */
-  audit(entry: {
-    readonly at: number;
-    readonly actor: Actor;
-    readonly merchantId: string | null;
-    readonly endpointId?: string;
-    readonly action: string;
-    readonly details: Readonly<Record<string, unknown>>;
-  }): void {
+  /** Adds an audit entry. */
+  audit(entry: AddedAuditEntry): void {
     const actor = actorText(entry.actor);
     const details = JSON.stringify(entry.details);
     const { at, merchantId, endpointId, action } = entry;
