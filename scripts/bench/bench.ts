@@ -2,7 +2,7 @@
  * `npm run bench [-- --quick] [--engine sqlite|kafka] [--store sqlite|postgres] [--brokers N] [--beside N] [--times N] [--endpoints N] [--seconds N] [--json FILE] [--html FILE]`:
  * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
  * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
- * `--replay`, `--isolation`, `--overload`, `--hops`, `--idle`, `--reads`, `--streams`, `--recorder` and `--retention` select another measurement; see special/runs.ts.
+ * `--replay`, `--isolation`, `--overload`, `--hops`, `--idle`, `--reads`, `--streams`, `--recorder`, `--retention` and `--masking` select another measurement; see special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -40,6 +40,7 @@ const FULL = {
   reads: { endpoints: 100_000, events: 2_000_000 },
   recorder: { turns: 3, events: 60_000, ...JOURNAL },
   droppedDeliveries: 1_000_000,
+  masking: { tries: 5 },
 } as const;
 const QUICK = {
   slices: { events: 10_000, slices: 1 },
@@ -57,6 +58,7 @@ const QUICK = {
   reads: { endpoints: 2000, events: 200_000 },
   recorder: { turns: 1, events: 20_000, ...JOURNAL },
   droppedDeliveries: 100_000,
+  masking: { tries: 2 },
 } as const;
 
 type Sizes = typeof FULL | typeof QUICK;

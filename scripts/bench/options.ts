@@ -9,8 +9,8 @@ export const THROUGHPUT_ROWS = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 
-/** Measurements of a store alone, without a service. */
-const OF_THE_STORE: readonly SpecialName[] = ['reads', 'recorder', 'retention'];
+/** Measurements of one part, without a service. */
+const OF_ONE_PART: readonly SpecialName[] = ['reads', 'recorder', 'retention', 'masking'];
 
 export interface Options {
   /** The file for the JSON report, or null. */
@@ -60,6 +60,7 @@ export function readOptions(args: readonly string[]): Options {
       streams: { type: 'boolean', default: false },
       recorder: { type: 'boolean', default: false },
       retention: { type: 'boolean', default: false },
+      masking: { type: 'boolean', default: false },
     },
   });
   const named = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -69,7 +70,7 @@ export function readOptions(args: readonly string[]): Options {
   const [special = null] = specials;
   const store = STORE_NAMES.find((name) => name === values.store);
   if (store === undefined) throw new Error(`--store must be one of ${STORE_NAMES.join(', ')}`);
-  const isOfService = special === null || !OF_THE_STORE.includes(special);
+  const isOfService = special === null || !OF_ONE_PART.includes(special);
   const isOnPostgres = store === 'postgres' && isOfService;
   if (isOnPostgres && (values.engine === 'sqlite' || special === 'hops'))
     throw new Error('--store postgres needs Kafka: it is neither for --engine sqlite nor for --hops');

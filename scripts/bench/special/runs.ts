@@ -1,4 +1,5 @@
 import type { RunOptions } from '../engine.ts';
+import { maskingText, measureMasking } from '../masking/masking.ts';
 import { dropLeafText, measureDropLeaf } from '../postgres/drop-leaf.ts';
 import { measurePortReads, portReadsText } from '../postgres/measure-reads.ts';
 import { ORIGINS } from '../receiver.ts';
@@ -35,6 +36,7 @@ export interface SpecialSizes {
   readonly reads: { readonly endpoints: number; readonly events: number };
   readonly recorder: RecorderSizes;
   readonly droppedDeliveries: number;
+  readonly masking: { readonly tries: number };
 }
 
 interface SpecialRun {
@@ -152,6 +154,15 @@ export const SPECIAL_RUNS = {
     async measure(_run, { droppedDeliveries, recorder }) {
       const figures = await measureDropLeaf({ deliveries: droppedDeliveries, events: recorder.events });
       return { figures, text: dropLeafText(figures) };
+    },
+  },
+  /** The time that a receiver's response takes to search for the endpoint's secret. */
+  masking: {
+    title: 'the search for a secret in a response',
+    ofEveryEngine: false,
+    async measure(_run, { masking }) {
+      const figures = measureMasking(masking);
+      return { figures, text: maskingText(figures) };
     },
   },
 } as const satisfies Readonly<Record<string, SpecialRun>>;

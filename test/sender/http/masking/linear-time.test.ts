@@ -3,73 +3,27 @@
  * in the length, one response has a limit, and so have the responses of one merchant.
  */
 import { describe, expect, test } from 'vitest';
-import { newSecret } from '../../../../services/domain/secret.ts';
+import {
+  filledWith,
+  KEYS,
+  ofOneResponse,
+  secretsLike,
+  UNITS,
+} from '../../../../scripts/bench/masking/costly-responses.ts';
 import { RESPONSE_BYTES_MAX, SearchBudget } from '../../../../services/sender/http/masking/search-budget.ts';
 import { NOT_KEPT, SecretMask } from '../../../../services/sender/http/masking/secret-mask.ts';
-import type { SearchAllowance } from '../../../../services/sender/http/masking/secret-search.ts';
 
-const BODY_BYTES = 17_408;
-/** The processor time of one search, microseconds. */
-const CPU_US_MAX = 20_000;
-
-const VISIBLE = Array.from({ length: 94 }, (_, i) => String.fromCharCode(0x21 + i));
-const escapesOf = (character: string) => {
-  const code = character.charCodeAt(0);
-  const hex = code.toString(16).padStart(2, '0');
-  return [
-    ...[
-      `\\${character}`,
-      `\\u00${hex}`,
-      `\\x${hex}`,
-      `\\u{${hex}}`,
-      `\\${code.toString(8).padStart(3, '0')}`,
-    ],
-    ...[`%${hex}`, `%25${hex}`, `&#${code};`, `&#${code}`, `&#0${code}`, `&#x${hex};`, `&amp;#${code};`],
-    ...[`=${hex.toUpperCase()}`, `0x${hex},`, `${code},`, `${hex} `, `${character}\0`],
-  ];
-};
-const UNITS = [
-  ...VISIBLE,
-  ...['\\', '%', '&', '=', 'V', 'a', '3'].flatMap(escapesOf),
-  ...[
-    '\0',
-    ' ',
-    '\n',
-    '\r\n',
-    '=\n',
-    '\\\n',
-    '&amp;',
-    '%25',
-    '\\\\',
-    'VVUU',
-    'H4sI',
-    'eJw',
-    '\xff',
-    '\\u{',
-    '&#',
-    '0x',
-  ],
-];
-const KEYS = [0, 0x5c, 0x55, 0xff].map((byte) => newSecret(new Uint8Array(24).fill(byte)));
-
-/** Allows all that one response may take. */
-function ofOneResponse(): SearchAllowance {
-  let left = RESPONSE_BYTES_MAX;
-  return {
-    take: (bytes) => {
-      left -= bytes;
-      return left >= 0;
-    },
-  };
-}
-
-const filledWith = (unit: string) => Buffer.from(unit.repeat(BODY_BYTES).slice(0, BODY_BYTES), 'latin1');
+/**
+ * The processor time of one search, microseconds. A search of quadratic time takes several times as much. `npm run bench --
+ * --masking` tells the time itself, about a tenth of this.
+ */
+const CPU_US_MAX = 100_000;
 
 /** The best of a few, because other processes take the processor's caches. Retries only what was slow. */
 function cpuUs(secret: string, body: Buffer): number {
   const mask = new SecretMask(secret);
   let best = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 5 && best > CPU_US_MAX / 2; tries += 1) {
+  for (let tries = 0; tries < 5 && best > CPU_US_MAX; tries += 1) {
     const before = process.cpuUsage();
     mask.inBody(body, ofOneResponse());
     const { user, system } = process.cpuUsage(before);
@@ -89,11 +43,9 @@ function slowOnes(secrets: readonly string[], bodies: readonly string[]): string
   return slow;
 }
 
-describe('a body of 17 KB is searched within 20 ms', () => {
+describe('a body of 17 KB is searched in linear time', () => {
   test.each(UNITS)('that repeats %j', (unit) => {
-    const own = [unit, `${unit}Z`, unit[0] as string].map((text) => text.repeat(128).slice(0, 128));
-    const almost = `${unit.repeat(16).slice(0, 15)}Z`;
-    expect(slowOnes([...own, almost, ...KEYS], [unit, `${unit}Z`])).toEqual([]);
+    expect(slowOnes([...secretsLike(unit), ...KEYS], [unit, `${unit}Z`])).toEqual([]);
   });
 
   test('that repeats two of them', () => {
