@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
+import { probe } from '../support/service/prober.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
 const isFull = process.env.COSTLY_FULL === '1';
@@ -88,17 +89,6 @@ const eventOf = (type: 'fiatToCrypto' | 'KYC') =>
     subType: type === 'KYC' ? 'KYC_PENDING' : 'PENDING',
   });
 
-/** Asks the probe again and again for a while; returns how long each answer took, the shortest first. */
-async function probe(ms: number): Promise<number[]> {
-  const took: number[] = [];
-  for (const end = Date.now() + ms; Date.now() < end; await sleep(20)) {
-    const at = performance.now();
-    expect((await fetch(`${service.operationsUrl}/livez`)).status).toBe(200);
-    took.push(performance.now() - at);
-  }
-  return took.sort((one, other) => one - other);
-}
-
 /** Publishes events for a while, one for the quiet receiver with each; returns how long those took to arrive. */
 async function publish(ms: number, withCostly: boolean): Promise<number[]> {
   const postedAt = new Map<string, number>();
@@ -117,9 +107,13 @@ async function publish(ms: number, withCostly: boolean): Promise<number[]> {
 const p99 = (sorted: readonly number[]) => Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0);
 
 it('probes are answered and others delivered to while the costliest responses come in', async () => {
-  const [quietProbes, quietAlone] = await Promise.all([probe(SECONDS * 250), publish(SECONDS * 250, false)]);
+  const livez = `${service.operationsUrl}/livez`;
+  const [quietProbes, quietAlone] = await Promise.all([
+    probe(livez, SECONDS * 250),
+    publish(SECONDS * 250, false),
+  ]);
   const before = answered;
-  const [probes, others] = await Promise.all([probe(SECONDS * 1000), publish(SECONDS * 1000, true)]);
+  const [probes, others] = await Promise.all([probe(livez, SECONDS * 1000), publish(SECONDS * 1000, true)]);
   expect(answered - before).toBeGreaterThan(ENDPOINTS);
   const row = (name: string, ms: readonly number[]) =>
     `${name} p99 ${p99(ms)} ms, max ${Math.round(ms.at(-1) ?? 0)} ms`;
