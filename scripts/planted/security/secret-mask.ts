@@ -63,6 +63,15 @@ export const SECRET_MASK_BUGS: readonly PlantedBug[] = [
     title: 'that repeats',
   },
   {
+    id: 'searches-in-one-turn',
+    bug: 'long responses that arrive together are all searched in one turn of the event loop',
+    file: 'services/sender/http/masking/search-turns.ts',
+    text: 'if (this.#waiting.length > 0 || this.#usedMs >= TURN_MS_MAX) this.#waiting.push(search);',
+    replacement: 'if (this.#waiting.length > 0) this.#waiting.push(search);',
+    test: 'test/sender/http/masking/search-turns.test.ts',
+    title: 'long searches take about ten milliseconds of a turn',
+  },
+  {
     id: 'search-without-limit',
     bug: "one merchant's responses may take any time to search",
     file: 'services/sender/http/masking/search-budget.ts',

@@ -41,6 +41,8 @@ export interface ExchangeOwner<On extends Carrier> extends Times {
   ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
   sendAgain(exchange: HttpExchange<On>): void;
+  /** Searches a long response for the secret, now or in a later turn of the event loop. */
+  searchInTurn(search: () => void): void;
   /** Returns how much of a response to this merchant may be searched for the secret. */
   searchAllowanceOf(merchantId: string): SearchAllowance;
 }
@@ -67,6 +69,8 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   readonly #receiver = new ReceiverTime();
   #isHeld = false;
   #isSent = false;
+  /** The response is complete, and is searched for the secret. */
+  #isDeciding = false;
   #isOver = false;
 
   constructor(
@@ -195,8 +199,13 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   #endByStatus(isReusable: boolean): void {
     const log = this.#log;
-    if (this.#isOver || !log) return;
-    this.#labelled(() => this.#decide(log, isReusable));
+    if (this.#isOver || this.#isDeciding || !log) return;
+    this.#isDeciding = true;
+    // What follows is our own time.
+    this.#receiver.add(this.#owner);
+    const decide = () => this.#labelled(() => this.#decide(log, isReusable));
+    if (log.isLong) this.#owner.searchInTurn(decide);
+    else decide();
   }
 
   #decide(log: ResponseLog, isReusable: boolean): void {
@@ -213,7 +222,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#receiver.add(this.#owner);
+    if (!this.#isDeciding) this.#receiver.add(this.#owner);
     this.#owner.ended(this, isReusable);
     this.#resolve({
       exchange,

@@ -9,6 +9,8 @@ const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
 const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
 /** Replaces a body whose content coding is unknown or not followed: the secret cannot be searched for in it. */
 const NOT_DECOMPRESSED = '[not kept: its Content-Encoding cannot be undone]';
+/** The search of fewer bytes takes no time that anyone notices. */
+const SHORT_BYTES_MAX = 2048;
 /** The cost of decompressing a body, in bytes read. */
 const DECOMPRESSING_COST = 16 * 1024;
 
@@ -17,7 +19,9 @@ export class ResponseLog {
   readonly #status: number;
   readonly #mask: SecretMask | null;
   readonly #allowance: SearchAllowance;
+  /** With the secret, if it is in them. */
   readonly #headers: [string, string][] = [];
+  #headerBytes = 0;
   #contentEncoding = '';
   #chunks: Buffer[] | null = null;
   #bodyBytes = 0;
@@ -45,8 +49,16 @@ export class ResponseLog {
       if (name === 'retry-after' && /^\d{1,9}$/.test(value)) this.retryAfterSeconds = Number(value);
       if (name === 'content-encoding') this.#contentEncoding += `,${value}`;
       room -= name.length + value.length;
-      if (room >= 0) this.#headers.push([this.#withoutSecret(name), this.#withoutSecret(value)]);
+      if (room < 0) continue;
+      this.#headers.push([name, value]);
+      this.#headerBytes = HEADERS_KEPT_BYTES_MAX - room;
     }
+  }
+
+  /** Whether the search for the secret may take a while. */
+  get isLong(): boolean {
+    const isCompressed = this.#contentEncoding !== '';
+    return this.#mask !== null && (isCompressed || this.#headerBytes + this.#bodyBytes > SHORT_BYTES_MAX);
   }
 
   addBody(bytes: Buffer): void {
@@ -59,6 +71,7 @@ export class ResponseLog {
     else this.#chunks = [kept];
   }
 
+  /** Searches for the secret. */
   kept(): ResponseKept {
     const chunks = this.#chunks;
     let read: Buffer = NO_BYTES;
@@ -68,7 +81,7 @@ export class ResponseLog {
     const masked = this.#mask?.inBody(searched, this.#allowance) ?? searched;
     return {
       status: this.#status,
-      headers: this.#headers,
+      headers: this.#headers.map(([name, value]) => [this.#withoutSecret(name), this.#withoutSecret(value)]),
       body: masked.subarray(0, RESPONSE_BODY_KEPT_BYTES),
       bodyTruncated:
         this.#bodyBytes > read.length ||

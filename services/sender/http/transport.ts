@@ -15,6 +15,7 @@ import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
 import { type ExchangeOwner, HttpExchange } from './http-exchange.ts';
 import { SearchBudget } from './masking/search-budget.ts';
+import { SearchTurns } from './masking/search-turns.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { PooledConnection, PooledExchange } from './origins.ts';
 import type { Pace } from './pace.ts';
@@ -89,6 +90,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<PooledExchange>;
   readonly #searchBudget: SearchBudget;
+  readonly #searchTurns: SearchTurns;
   #isClosed = false;
 
   constructor(options: TransportOptions) {
@@ -102,6 +104,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.#clock = clock;
     this.#turns = new LoopTurns(clock);
     this.#searchBudget = new SearchBudget(() => clock.now());
+    this.#searchTurns = new SearchTurns(() => clock.now());
     this.#connector = new Connector({
       clock,
       guard,
@@ -145,6 +148,10 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
 
   sendAgain(exchange: PooledExchange): void {
     this.#pool.sendAgain(exchange);
+  }
+
+  searchInTurn(search: () => void): void {
+    this.#searchTurns.run(search);
   }
 
   searchAllowanceOf(merchantId: string): SearchAllowance {
