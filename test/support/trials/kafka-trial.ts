@@ -79,6 +79,7 @@ export class Trial {
   #receiver: LoggingReceiver | null = null;
   #foreign: ForeignProducer | null = null;
   #endpoints: string[][] = [];
+  #begun = 0;
   #published = 0;
   readonly #ended = new EndedDeliveries(
     () => this.exchanges,
@@ -130,17 +131,19 @@ export class Trial {
     return this.#published;
   }
 
-  /** Publishes a batch and retries until it is acknowledged, as an at-least-once producer must. */
+  /** Publishes a batch and retries until it is acknowledged, as an at-least-once producer must. Several may be under way. */
   async publish(count = BATCH): Promise<void> {
+    const first = this.#begun;
+    this.#begun += count;
     const events = Array.from({ length: count }, (_, index) => {
-      const number = this.#published + index;
+      const number = first + index;
       const [type, subType] = TYPES[number % TYPES.length] ?? ['fiatToCrypto', 'SUCCESS'];
       return eventOf(this.#setup.merchantId, `${this.topicPrefix}${number}`, { type, subType });
     });
     await eventually('a batch is acknowledged', () => this.#isAcknowledged(events), ACKNOWLEDGED_MS_MAX);
     const acknowledgedAt = Date.now();
     for (const [index, { eventId }] of events.entries()) {
-      const endpoints = this.#endpoints[(this.#published + index) % TYPES.length] ?? [];
+      const endpoints = this.#endpoints[(first + index) % TYPES.length] ?? [];
       this.owed.push(
         ...endpoints.map((endpointId) => ({
           id: deliveryId(eventId, endpointId),
@@ -178,6 +181,26 @@ export class Trial {
     };
     // `stop` rejects with a failure.
     publishing.catch(() => {});
+    return { stop };
+  }
+
+  /** Publishes a batch every so often, whether earlier ones are acknowledged or not. `stop` resolves when all are. */
+  publishAtPace(everyMs: number): { stop(): Promise<void> } {
+    const under = new Set<Promise<void>>();
+    const failures: unknown[] = [];
+    const timer = setInterval(() => {
+      const publishing = this.publish()
+        .catch((error: unknown) => failures.push(error))
+        .then(() => {
+          under.delete(publishing);
+        });
+      under.add(publishing);
+    }, everyMs);
+    const stop = async () => {
+      clearInterval(timer);
+      await Promise.all(under);
+      if (failures.length > 0) throw failures[0];
+    };
     return { stop };
   }
 

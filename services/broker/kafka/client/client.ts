@@ -5,6 +5,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
 import { connectionOf, type KafkaAccess } from './access.ts';
+import { doNotWaitForSilentBrokers, PROMPT_MS_MAX } from './silent-brokers.ts';
 
 /** The connection to the brokers. */
 export interface KafkaOptions extends KafkaAccess {
@@ -12,7 +13,6 @@ export interface KafkaOptions extends KafkaAccess {
 }
 
 const CONNECTION_TIMEOUT_MS = 3000;
-const REQUEST_TIMEOUT_MS = 30_000;
 /**
  * Six tries within about 6 s: longer than a broker needs to come back from a restart of its listener, short enough to
  * report a wrong address at start. Callers that must outlast an outage retry by themselves.
@@ -24,10 +24,12 @@ export function kafkaClient(options: KafkaOptions): Kafka {
   hushNegativeTimeouts();
   readFetchAnswersOurselves();
   readMetadataAnswersOurselves();
+  doNotWaitForSilentBrokers();
   return new Kafka({
     ...connectionOf(options),
     connectionTimeout: CONNECTION_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests that take longer have time-outs of their own.
+    requestTimeout: PROMPT_MS_MAX,
     retry: RETRY,
     // kafkajs creates its debug lines in any case and drops them here; they may contain payloads.
     logLevel: options.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,

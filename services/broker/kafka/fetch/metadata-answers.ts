@@ -8,6 +8,7 @@
  * kafkajs does not export these functions; the paths are those of the version pinned in package.json.
  */
 import { createRequire } from 'node:module';
+import { UNREACHABLE } from '../client/silent-brokers.ts';
 
 /** The leader of a partition that has none. */
 export const NO_LEADER = -1;
@@ -48,7 +49,10 @@ interface ClusterClass {
 }
 
 interface ConsumerGroupClass {
-  readonly prototype: { recoverFromFetch(error: Error): Promise<void> };
+  readonly prototype: {
+    readonly cluster: { refreshMetadata(): Promise<void> };
+    recoverFromFetch(error: Error): Promise<void>;
+  };
 }
 
 interface RunnerClass {
@@ -61,7 +65,6 @@ interface RunnerClass {
 
 /** The pause before a broker that cannot be reached is tried again. */
 const UNREACHABLE_MS = 500;
-const UNREACHABLE = ['KafkaJSConnectionError', 'KafkaJSRequestTimeoutError'];
 
 const require = createRequire(import.meta.url);
 const { createErrorFromCode } = require('kafkajs/src/protocol/error') as {
@@ -125,9 +128,10 @@ function askLeadersOnly({ prototype }: ClusterClass): void {
 function fetchFromOthers({ prototype }: ConsumerGroupClass): void {
   const { recoverFromFetch } = prototype;
   prototype.recoverFromFetch = async function (error) {
-    // The next metadata response shows whether it still leads any partition.
-    if (UNREACHABLE.includes(error.name)) await sleep(UNREACHABLE_MS);
-    else await recoverFromFetch.call(this, error);
+    if (!UNREACHABLE.includes(error.name)) return await recoverFromFetch.call(this, error);
+    await sleep(UNREACHABLE_MS);
+    // Another broker may lead its partitions by now.
+    await this.cluster.refreshMetadata().catch(() => {});
   };
 }
 
