@@ -1,4 +1,5 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
+import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
@@ -26,6 +27,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...KAFKA_READING_BUGS,
   ...KAFKA_WRITING_BUGS,
   ...KAFKA_OPERATING_BUGS,
+  ...HUNG_BROKER_BUGS,
   ...FIRST_ATTEMPT_BUGS,
   ...LANE_BUGS,
   ...PARKING_BUGS,

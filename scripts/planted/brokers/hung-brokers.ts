@@ -1,0 +1,48 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const SILENT = 'services/broker/kafka/client/silent-brokers.ts';
+const CLIENT = 'services/broker/kafka/client/client.ts';
+const HUNG = 'test/guarantees/kafka/hung-broker.test.ts';
+
+/** Brokers that keep their connections open and answer nothing. */
+export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'hung-seed-kept',
+    bug: 'a configured broker that does not answer is asked again instead of another one',
+    file: SILENT,
+    text: 'if (!isLate && !(error instanceof Late)) throw error;',
+    replacement: 'if (isLate || !(error instanceof Late)) throw error;',
+    test: 'test/broker/kafka/client/silent-brokers.test.ts',
+    title: 'hung brokers only',
+  },
+  {
+    id: 'slowest-timeout-for-all',
+    bug: 'every request waits as long as the slowest kind',
+    file: CLIENT,
+    text: 'requestTimeout: PROMPT_MS_MAX,',
+    replacement: 'requestTimeout: 6 * PROMPT_MS_MAX,',
+    test: HUNG,
+    needsKafka: true,
+    isSlow: true,
+  },
+  {
+    id: 'silent-coordinator-kept',
+    bug: 'a member waits for the coordinator that does not answer',
+    file: SILENT,
+    text: 'if (error instanceof Error && UNREACHABLE.includes(error.name)) throw createErrorFromCode(NOT_COORDINATOR);',
+    replacement: '',
+    test: HUNG,
+    needsKafka: true,
+    isSlow: true,
+  },
+  {
+    id: 'silent-broker-asked-first',
+    bug: 'a broker that does not answer is asked for metadata like any other',
+    file: SILENT,
+    text: 'if (isSilent(broker)) return 2;',
+    replacement: 'if (isSilent(broker)) return 0;',
+    test: HUNG,
+    needsKafka: true,
+    isSlow: true,
+  },
+];
