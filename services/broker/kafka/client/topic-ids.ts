@@ -3,13 +3,11 @@
  * kafkajs supports only versions of the metadata request without them, so the request is made here.
  */
 import type { Kafka } from 'kafkajs';
-import type { Clock } from '../../../process/clock.ts';
 import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
+import { SharedQuestions } from './shared-questions.ts';
 
 const METADATA = 3;
 const VERSION = 10;
-/** Requests within this time share a response. */
-const FRESH_MS = 2000;
 const NO_ID = Buffer.alloc(16).toString('base64url');
 
 type Ids = ReadonlyMap<string, string>;
@@ -25,32 +23,22 @@ type IdCluster = Omit<Cluster, 'findBroker'> & {
 
 export class TopicIds {
   readonly #kafka: Kafka;
-  readonly #clock: Clock;
   readonly #topics: readonly string[];
   #cluster: Promise<IdCluster> | null = null;
-  #asked: { readonly at: number; readonly ids: Promise<Ids> } | null = null;
+  readonly #questions = new SharedQuestions();
   #isClosed = false;
 
-  constructor(kafka: Kafka, clock: Clock, topics: readonly string[]) {
+  constructor(kafka: Kafka, topics: readonly string[]) {
     this.#kafka = kafka;
-    this.#clock = clock;
     this.#topics = topics;
   }
 
   /**
-   * Returns the present id, or that of 2 s ago; null = the brokers have none (older than 2.8), or the topic does not
-   * exist.
+   * Returns the id as of now or later; null = the brokers have none (older than 2.8), or the topic does not exist.
    */
   async idOf(topic: string): Promise<string | null> {
-    const now = this.#clock.now();
-    if (!this.#asked || now - this.#asked.at > FRESH_MS) this.#asked = { at: now, ids: this.#ask() };
-    const asked = this.#asked;
-    try {
-      return (await asked.ids).get(topic) ?? null;
-    } catch (error) {
-      if (this.#asked === asked) this.#asked = null;
-      throw error;
-    }
+    const ids = await this.#questions.ask('ids', () => this.#ask());
+    return ids.get(topic) ?? null;
   }
 
   async close(): Promise<void> {
