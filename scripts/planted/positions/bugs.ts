@@ -1,0 +1,246 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const ADMINS = 'services/broker/kafka/client/admins.ts';
+const DOUBT = 'services/broker/kafka/client/doubt.ts';
+const ENDS = 'services/broker/kafka/client/end-questions.ts';
+const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
+const PARTITION = 'services/broker/kafka/consumer/partition.ts';
+const POSITIONS = 'services/broker/kafka/consumer/positions.ts';
+const START = 'services/broker/kafka/consumer/start-position.ts';
+
+const ADMINS_TEST = 'test/broker/kafka/client/admins.test.ts';
+const ENDS_TEST = 'test/broker/kafka/directory/freshness.test.ts';
+const PARTITION_TEST = 'test/broker/kafka/consumer/partition.test.ts';
+const POSITIONS_TEST = 'test/broker/kafka/consumer/positions.test.ts';
+const START_TEST = 'test/broker/kafka/consumer/start-position.test.ts';
+
+/** Answers of different age: a position is compared with an older one, or given up because of one answer. */
+export const POSITION_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'bounds-before-commit',
+    bug: 'the bounds of a partition are requested before the commit that they are compared with',
+    file: START,
+    text: 'const { admins, groupId, startOf, topic } = options;',
+    replacement:
+      'const { groupId, startOf, topic } = options;\n  const early = await options.admins.boundsOf(topic, id);\n' +
+      '  const admins = { committedOf: options.admins.committedOf, boundsOf: async (..._: unknown[]) => early };',
+    test: START_TEST,
+    title: 'although the bounds were requested before',
+  },
+  {
+    id: 'question-under-way-joined',
+    bug: 'a caller gets the answer to a question that began before its call',
+    file: 'services/broker/kafka/client/shared-questions.ts',
+    text: '    this.#waiting.delete(name);\n    return question();',
+    replacement: '    return question().finally(() => this.#waiting.delete(name));',
+    test: ADMINS_TEST,
+    title: 'while a broker hung',
+  },
+  {
+    id: 'questions-not-shared',
+    bug: 'each partition of a rebalance sends requests of its own',
+    file: 'services/broker/kafka/client/shared-questions.ts',
+    text: '    if (waiting) return waiting;\n',
+    replacement: '',
+    test: ADMINS_TEST,
+    title: 'share a request',
+  },
+  {
+    id: 'topic-id-of-before',
+    bug: 'the id of a topic is that of an earlier request',
+    file: 'services/broker/kafka/client/topic-ids.ts',
+    text: "const ids = await this.#questions.ask('ids', () => this.#ask());",
+    replacement:
+      'const kept = this.#topics as unknown as { ids?: Promise<Ids> };\n' +
+      '    kept.ids ??= this.#ask();\n    const ids = await kept.ids;',
+    test: 'test/broker/kafka/client/topic-ids.test.ts',
+  },
+  {
+    id: 'earlier-leader-asked',
+    bug: 'bounds in doubt are requested from the leader as of minutes ago',
+    file: ADMINS,
+    text: 'await (anew ? cluster.refreshMetadata() : cluster.refreshMetadataIfNecessary());',
+    replacement: 'await cluster.refreshMetadataIfNecessary();',
+    test: ADMINS_TEST,
+    title: 'of the present leader',
+  },
+  {
+    id: 'start-earlier-leader-asked',
+    bug: 'a start position in doubt is compared with the bounds of an earlier leader',
+    file: START,
+    text: '{ anew: doubt.isOpen }',
+    replacement: '{ anew: false }',
+    test: START_TEST,
+    title: 'once an old end is no longer returned',
+  },
+  {
+    id: 'first-contradiction-believed',
+    bug: 'one answer that contradicts a position has the topic read again',
+    file: DOUBT,
+    text: 'return this.#answers >= SURE_ANSWERS && now - this.#since >= SURE_MS[what];',
+    replacement: 'return now >= this.#since;',
+    test: START_TEST,
+    title: 'once an old end is no longer returned',
+  },
+  {
+    id: 'missing-id-believed',
+    bug: 'brokers that do not return a topic’s id make a position be given up',
+    file: DOUBT,
+    text: 'else if (known.topicId !== null && answered.topicId === null) this.restart();\n    ',
+    replacement: '',
+    test: START_TEST,
+    title: 'waits while brokers that have ids return none',
+  },
+  {
+    id: 'recreated-topic-note-believed',
+    bug: 'a position committed in an earlier topic of the same name is used',
+    file: START,
+    text: 'const knownId = committed?.topicId ?? earlier?.topicId ?? null;',
+    replacement: 'const knownId = earlier?.topicId ?? null;',
+    test: START_TEST,
+    title: 'however long the new one is',
+  },
+  {
+    id: 'position-beyond-end-kept',
+    bug: 'the consumer waits for ever for a position beyond the end of the log',
+    file: DOUBT,
+    text: "return known.reach > end ? 'shorter log' : null;",
+    replacement: 'return null;',
+    test: START_TEST,
+    title: 'no id tells whether the topic is the same',
+  },
+  {
+    id: 'lost-end-read-from-beginning',
+    bug: 'a topic whose end was lost is read again as a whole, although it has the same id',
+    file: START,
+    text: "if (contradiction === 'shorter log' && known.topicId !== null && known.topicId === topicId) {",
+    replacement: "if (contradiction === 'shorter log' && known.topicId === '') {",
+    test: START_TEST,
+    title: 'is where a log then ended whose end was lost',
+  },
+  {
+    id: 'lost-end-grown-again-skipped',
+    bug: 'records written after the end of a log was lost are skipped',
+    file: START,
+    text: 'Math.max(doubt.lowestEnd, first)',
+    replacement: 'Math.max(end, first)',
+    test: START_TEST,
+    title: 'is where a log then ended whose end was lost',
+  },
+  {
+    id: 'lost-end-noted-as-done',
+    bug: 'a note’s records beyond the lost end count as done, whatever is written there',
+    file: NOTE,
+    text: 'done: new Set([...note.done].filter((one) => one < end)),',
+    replacement: 'done: note.done,',
+    test: PARTITION_TEST,
+    title: 'when its end was lost',
+  },
+  {
+    id: 'lost-end-remembered-as-done',
+    bug: 'what a process did beyond the lost end counts as done, whatever is written there',
+    file: PARTITION,
+    text: 'const to = Math.min(earlier.#prefix, end);',
+    replacement: 'const to = earlier.#prefix;',
+    test: POSITIONS_TEST,
+    title: 'continues where the log lost its end',
+  },
+  {
+    id: 'lost-end-forgets-all',
+    bug: 'a log that lost its end has this process forget what it did before that end',
+    file: PARTITION,
+    text: '(this.topicId === null && earlier.reach > end)',
+    replacement: 'earlier.reach > end',
+    test: POSITIONS_TEST,
+    title: 'continues where the log lost its end',
+  },
+  {
+    id: 'done-ahead-uncompared',
+    bug: 'only the committed offset is compared with the end, not what is done beyond it',
+    file: START,
+    text: 'Math.max(reachOf(note), remembered)',
+    replacement: 'Math.max(note.offset, remembered)',
+    test: START_TEST,
+    title: 'counts records that are done beyond it',
+  },
+  {
+    id: 'memory-uncompared',
+    bug: 'what this process read of a partition earlier is not compared with the end',
+    file: START,
+    text: 'Math.max(reachOf(note), remembered)',
+    replacement: 'reachOf(note)',
+    test: START_TEST,
+    title: 'counts what this process read of the partition earlier',
+  },
+  {
+    id: 'read-position-given-up-at-once',
+    bug: 'a partition that is being read is read again after one answer with an end before its position',
+    file: POSITIONS,
+    text: "if (contradiction === 'unsure') return false;",
+    replacement: '',
+    test: POSITIONS_TEST,
+    title: 'waits while the log ends before it',
+  },
+  {
+    id: 'silence-counts-as-contradiction',
+    bug: 'a time without answers counts as one with answers that contradict the position',
+    file: POSITIONS,
+    text: '        doubt.restart();\n        if (!(error',
+    replacement: '        if (!(error',
+    test: POSITIONS_TEST,
+    title: 'without a pause of the brokers',
+  },
+  {
+    id: 'out-of-range-asked-without-pause',
+    bug: 'while leader and bounds disagree, fetches follow each other without a pause',
+    file: POSITIONS,
+    text: '      if (got === null) await clock.sleep(AGAIN_MS);\n',
+    replacement: '',
+    test: POSITIONS_TEST,
+    title: 'only after a pause',
+  },
+  {
+    id: 'recreated-topic-id-unverified',
+    bug: 'a topic that was recreated is not recognised by its id',
+    file: POSITIONS,
+    text: 'if (partition.topicId !== id) void',
+    replacement: 'if (partition.topicId === null) void',
+    test: POSITIONS_TEST,
+    title: 'when the brokers return another id for seconds',
+  },
+  {
+    id: 'verified-with-older-id',
+    bug: 'a partition is compared with an id that was requested before its assignment',
+    file: POSITIONS,
+    text: '.filter(({ next, topicId }) => next !== null && topicId !== null)',
+    replacement: '',
+    test: POSITIONS_TEST,
+    title: 'an id that was requested before it was known',
+  },
+  {
+    id: 'directory-answers-in-order-assumed',
+    bug: 'an answer with the directory’s end that comes after a later one is taken for another log',
+    file: ENDS,
+    text: 'doubt.judge({ topicId: null, reach }, ',
+    replacement: 'doubt.judge({ topicId: null, reach: Math.max(reach, this.#high) }, ',
+    test: ENDS_TEST,
+    title: 'comes after a later one',
+  },
+  {
+    id: 'directory-old-end-believed',
+    bug: 'one answer with an end before the known one has the whole directory read again',
+    file: ENDS,
+    text: "if (contradiction === 'unsure') {",
+    replacement: 'if (contradiction === undefined) {',
+    test: ENDS_TEST,
+    title: 'do not pass on an end before a known one',
+  },
+  {
+    id: 'losses-of-a-recreated-topic',
+    bug: 'the list of losses compares commits of a new topic with the oldest records of the earlier one',
+    file: 'services/broker/kafka/losses/kafka-losses.ts',
+    text: 'ids.get(topic) ?? null, firsts',
+    replacement: 'await this.#options.topicId(topic), firsts',
+    test: 'test/broker/kafka/losses/kafka-losses.test.ts',
+  },
+];
