@@ -10,6 +10,7 @@ const START = 'services/broker/kafka/consumer/start-position.ts';
 
 const ADMINS_TEST = 'test/broker/kafka/client/admins.test.ts';
 const ENDS_TEST = 'test/broker/kafka/directory/freshness.test.ts';
+const IDS_TEST = 'test/broker/kafka/client/topic-ids.test.ts';
 const PARTITION_TEST = 'test/broker/kafka/consumer/partition.test.ts';
 const POSITIONS_TEST = 'test/broker/kafka/consumer/positions.test.ts';
 const START_TEST = 'test/broker/kafka/consumer/start-position.test.ts';
@@ -53,7 +54,17 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     replacement:
       'const kept = this.#topics as unknown as { ids?: Promise<Ids> };\n' +
       '    kept.ids ??= this.#ask();\n    const ids = await kept.ids;',
-    test: 'test/broker/kafka/client/topic-ids.test.ts',
+    test: IDS_TEST,
+    title: 'while a broker hangs on an earlier request',
+  },
+  {
+    id: 'topic-id-of-a-hanging-broker',
+    bug: 'the id of a topic is waited for until a broker that hangs returns it',
+    file: 'services/broker/kafka/client/topic-ids.ts',
+    text: 'await within(this.#clock, ask(nodeId))',
+    replacement: 'await ask(nodeId)',
+    test: IDS_TEST,
+    title: 'does not return in time comes from another',
   },
   {
     id: 'earlier-leader-asked',
@@ -81,6 +92,24 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     replacement: 'return now >= this.#since;',
     test: START_TEST,
     title: 'once an old end is no longer returned',
+  },
+  {
+    id: 'two-late-answers-believed',
+    bug: 'two answers are enough when the second took long',
+    file: DOUBT,
+    text: 'return this.#answers >= SURE_ANSWERS && now',
+    replacement: 'return now',
+    test: 'test/broker/kafka/client/doubt.test.ts',
+    title: 'of which the second took long',
+  },
+  {
+    id: 'contradictions-added-up',
+    bug: 'answers that contradict a position in different ways are counted together',
+    file: DOUBT,
+    text: 'if (what !== this.#what) this.restart();',
+    replacement: '',
+    test: 'test/broker/kafka/client/doubt.test.ts',
+    title: 'begins again with an answer of another kind',
   },
   {
     id: 'missing-id-believed',
@@ -234,6 +263,15 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     replacement: 'if (contradiction === undefined) {',
     test: ENDS_TEST,
     title: 'do not pass on an end before a known one',
+  },
+  {
+    id: 'directory-out-of-range-without-pause',
+    bug: 'while the directory has nothing at the position, fetches follow each other without a pause',
+    file: 'services/broker/kafka/directory/directory-follower.ts',
+    text: '        this.#consumer.pause(0);\n        this.#isOutside = true;',
+    replacement: '        this.#consumer.seek(0, this.#position);',
+    test: 'test/broker/kafka/consumer/group-member.test.ts',
+    title: 'fetches again only after a pause',
   },
   {
     id: 'losses-of-a-recreated-topic',

@@ -118,7 +118,7 @@ class KafkaEngine implements KafkaBroker {
     setMaxListeners(0, this.#closing.signal);
     this.#admins = new Admins(kafka, clock, log);
     this.#directoryAdmins = new Admins(kafka, clock, log);
-    this.#topicIds = new TopicIds(kafka, [...partitions.keys()]);
+    this.#topicIds = new TopicIds(kafka, clock, [...partitions.keys()]);
     const lagged = lagTopics(topics, (topic) => this.#groupOf(topic), retryScale);
     const retained = lagged.map(({ topic }) => topic);
     this.#retentions = new Retentions({ admins: this.#admins, clock, log, topics: retained });

@@ -3,7 +3,9 @@
  * kafkajs supports only versions of the metadata request without them, so the request is made here.
  */
 import type { Kafka } from 'kafkajs';
+import type { Clock } from '../../../process/clock.ts';
 import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
+import { within } from './leader-questions.ts';
 import { SharedQuestions } from './shared-questions.ts';
 
 const METADATA = 3;
@@ -23,13 +25,17 @@ type IdCluster = Omit<Cluster, 'findBroker'> & {
 
 export class TopicIds {
   readonly #kafka: Kafka;
+  readonly #clock: Clock;
   readonly #topics: readonly string[];
   #cluster: Promise<IdCluster> | null = null;
   readonly #questions = new SharedQuestions();
+  /** The broker that answered last. */
+  #answeredBy = '';
   #isClosed = false;
 
-  constructor(kafka: Kafka, topics: readonly string[]) {
+  constructor(kafka: Kafka, clock: Clock, topics: readonly string[]) {
     this.#kafka = kafka;
+    this.#clock = clock;
     this.#topics = topics;
   }
 
@@ -49,15 +55,35 @@ export class TopicIds {
   async #ask(): Promise<Ids> {
     if (this.#isClosed) throw new Error('the broker is closed');
     this.#cluster ??= this.#connect();
+    const asked = this.#cluster;
     try {
-      const cluster = await this.#cluster;
-      const broker = await anyBroker(cluster);
-      if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map();
-      return await broker.connectionPool.send(protocolOf(this.#topics));
+      return await this.#askAny(await asked);
     } catch (error) {
-      void this.#disconnect();
+      // Another request may have connected anew since.
+      if (this.#cluster === asked) void this.#disconnect();
       throw error;
     }
+  }
+
+  /** Asks one broker after the other until one answers: one that hangs does not hold up the others' partitions. */
+  async #askAny(cluster: IdCluster): Promise<Ids> {
+    const ask = async (nodeId: string) => {
+      const broker = await cluster.findBroker({ nodeId });
+      if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map<string, string>();
+      return broker.connectionPool.send(protocolOf(this.#topics));
+    };
+    let failure: unknown = new Error('the cluster names no broker');
+    const isLast = (nodeId: string) => Number(nodeId === this.#answeredBy);
+    for (const nodeId of [...cluster.getNodeIds()].sort((one, other) => isLast(other) - isLast(one))) {
+      try {
+        const ids = await within(this.#clock, ask(nodeId));
+        this.#answeredBy = nodeId;
+        return ids;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
   }
 
   async #connect(): Promise<IdCluster> {
@@ -72,19 +98,6 @@ export class TopicIds {
     this.#cluster = null;
     await cluster?.then((one) => one.disconnect()).catch(() => {});
   }
-}
-
-/** Returns any broker that can be reached. */
-async function anyBroker(cluster: IdCluster): ReturnType<IdCluster['findBroker']> {
-  let failure: unknown = new Error('the cluster names no broker');
-  for (const nodeId of cluster.getNodeIds()) {
-    try {
-      return await cluster.findBroker({ nodeId });
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
 }
 
 function protocolOf(topics: readonly string[]): Protocol<Ids> {

@@ -85,7 +85,7 @@ function replacedNote(
     log.error(
       { ...fields, from },
       'the topic is the same, but the end of its log was lost: reading on where the log then ended; nothing before it is ' +
-        'read again. Compare with what was produced since (docs/operate: HookrailOffsetsOutOfRange)',
+        'read again. Compare with what was produced since (docs/operate/README.md, HookrailOffsetsOutOfRange)',
     );
     return { note: noteUpTo(note, from), end: from };
   }

@@ -27,7 +27,7 @@ await describeWithKafka('a reader whose position', ({ brokers }) => {
     const clock = systemClock();
     const kafka = kafkaClient({ brokers, clientId: 'reader', tls: null, sasl: null, log });
     const admins = new Admins(kafka, clock, log);
-    const ids = new TopicIds(kafka, [topic]);
+    const ids = new TopicIds(kafka, clock, [topic]);
     const foreign = new Kafka({ brokers, clientId: 'foreign', logLevel: logLevel.NOTHING });
     const admin = foreign.admin();
     await admin.connect();
