@@ -9,6 +9,7 @@ import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
 import { PARKING_BUGS } from './parking.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { POSITION_BUGS } from './positions/bugs.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
@@ -25,6 +26,7 @@ import { STORE_COPY_BUGS } from './store-copy.ts';
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECORD_SET_BUGS,
   ...KAFKA_READING_BUGS,
+  ...POSITION_BUGS,
   ...KAFKA_WRITING_BUGS,
   ...KAFKA_OPERATING_BUGS,
   ...HUNG_BROKER_BUGS,

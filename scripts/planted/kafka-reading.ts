@@ -2,7 +2,6 @@ import type { PlantedBug } from './planted-bug.ts';
 
 const CONSUMER = 'services/broker/kafka/consumer/topic-consumer.ts';
 const PARTITION = 'services/broker/kafka/consumer/partition.ts';
-const START = 'services/broker/kafka/consumer/start-position.ts';
 const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
 const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
 const SUPERVISED = 'services/broker/kafka/consumer/supervised-consumer.ts';
@@ -10,7 +9,6 @@ const SUPERVISED = 'services/broker/kafka/consumer/supervised-consumer.ts';
 const PARTITION_TEST = 'test/broker/kafka/consumer/partition.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
 const POSITION = 'test/broker/kafka/consumer/start-position.test.ts';
-const LOST = 'test/broker/kafka/consumer/lost-positions.test.ts';
 const HOLD_UPS = 'test/broker/kafka/hold-ups.test.ts';
 
 /** Positions: gaps, recreated topics, deleted records, and commits. */
@@ -46,16 +44,6 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     needsKafka: true,
   },
   {
-    id: 'recreated-topic-id-unverified',
-    bug: 'a topic that was recreated is not recognised by its id',
-    file: CONSUMER,
-    text: 'if (partition.next !== null && partition.topicId !== null && partition.topicId !== id)',
-    replacement: 'if (partition.next === null && id === undefined)',
-    test: LOST,
-    title: 'reads all of the new one',
-    needsKafka: true,
-  },
-  {
     id: 'recreated-topic-id-unnoted',
     bug: 'the topic id is not stored with the position',
     file: PARTITION,
@@ -63,15 +51,6 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     replacement: 'done: this.#done, topicId: topicId && null, lost: this.#lost }',
     test: PARTITION_TEST,
     title: 'nor when it was taken away',
-  },
-  {
-    id: 'recreated-topic-note-believed',
-    bug: 'a position committed in an earlier topic of the same name is used',
-    file: START,
-    text: 'const isElsewhere = startOf ? false : isOther;',
-    replacement: 'const isElsewhere = false;',
-    test: POSITION,
-    title: 'however long the new one is',
   },
   {
     id: 'journal-earlier-position-believed',
@@ -91,15 +70,6 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     test: 'test/broker/kafka/contract.test.ts',
     title: 'delivers again the entries that a store lost',
     needsKafka: true,
-  },
-  {
-    id: 'position-beyond-end-kept',
-    bug: 'the consumer waits for a position beyond the end of the log',
-    file: START,
-    text: 'if (isElsewhere || position > end) {',
-    replacement: 'if (isElsewhere) {',
-    test: POSITION,
-    title: 'is the oldest record when the committed one is beyond the end',
   },
   {
     id: 'retention-skips-silently',

@@ -1,4 +1,4 @@
-import type { Kafka } from 'kafkajs';
+import type { ConsumerRunConfig, EachBatchPayload, Kafka } from 'kafkajs';
 
 type Listener = (event: { readonly payload: never }) => void;
 const EVENTS = [
@@ -19,6 +19,9 @@ const EVENTS = [
 export class FakeConsumer {
   readonly events = Object.fromEntries(EVENTS.map((name) => [name, name]));
   readonly paused: number[] = [];
+  readonly resumed: number[] = [];
+  /** Handles a batch as if it had been fetched. */
+  read: (payload: EachBatchPayload) => Promise<void> = async () => {};
   /** Whether the group counts it as a member. */
   isMember = false;
   isJoining = false;
@@ -47,7 +50,8 @@ export class FakeConsumer {
 
   async subscribe(): Promise<void> {}
 
-  run(): Promise<void> {
+  run({ eachBatch }: ConsumerRunConfig): Promise<void> {
+    if (eachBatch) this.read = eachBatch;
     this.isJoining = true;
     this.hasGroup = true;
     return new Promise((resolve) => {
@@ -70,8 +74,9 @@ export class FakeConsumer {
     this.paused.push(...partitions);
   }
 
-  resume(): void {
+  resume([{ partitions }]: readonly [{ readonly partitions: readonly number[] }]): void {
     this.#needGroup();
+    this.resumed.push(...partitions);
   }
 
   #needGroup(): void {

@@ -10,6 +10,7 @@ import {
   type TopicPartitions,
 } from './leader-questions.ts';
 import { SharedConnection } from './shared-connection.ts';
+import { SharedQuestions } from './shared-questions.ts';
 
 /** The oldest record's offset, and the one after the newest. */
 interface Range {
@@ -44,8 +45,7 @@ export class Admins {
   readonly #admin: SharedConnection<Admin>;
   /** Used where kafkajs's admin requests one topic at a time, or needs more requests than this. */
   readonly #cluster: SharedConnection<Cluster>;
-  /** Requests in progress, so that simultaneous callers share one. */
-  readonly #asking = new Map<string, Promise<unknown>>();
+  readonly #questions = new SharedQuestions();
   readonly #clock: Clock;
   readonly #silent: SilentPartitions;
 
@@ -97,12 +97,16 @@ export class Admins {
     return this.#offsets(allOf(topics), true);
   }
 
-  /** Returns the bounds of one partition, even when others of the topic are silent. */
-  async boundsOf(topic: string, partition: number): Promise<Range> {
-    const all = await this.#shared(`bounds ${topic}`, () => this.#bounds({ topic, partitions: null }));
+  /**
+   * Returns the bounds of one partition as of now or later, even when others of the topic are silent. `anew`: asks first
+   * who leads the partitions, because an earlier leader may return the bounds of long ago.
+   */
+  async boundsOf(topic: string, partition: number, { anew = false } = {}): Promise<Range> {
+    const ask = (partitions: Asked['partitions']) => this.#bounds({ topic, partitions }, anew);
+    const all = await this.#questions.ask(`bounds ${topic} ${anew}`, () => ask(null));
     // It may have been added since the topic's partitions were read.
     const isKnown = all.ranges.has(partition) || all.silent.has(partition);
-    const { ranges, silent } = isKnown ? all : await this.#bounds({ topic, partitions: [partition] });
+    const { ranges, silent } = isKnown ? all : await ask([partition]);
     const range = ranges.get(partition);
     if (range) return range;
     throw new PartitionSilent(`${topic}/${partition}: ${silent.get(partition)}`);
@@ -120,12 +124,13 @@ export class Admins {
     return this.#silent.lines;
   }
 
-  /** Returns a group's committed offsets of a topic, by partition; partitions without a commit are omitted. */
+  /** Returns a group's committed offsets of a topic as of now or later, by partition; those without one are omitted. */
   async commitsOf(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
     const commits = await this.#commits(groupId, topic);
     return new Map([...commits].filter(([, { offset }]) => offset >= 0));
   }
 
+  /** Returns a group's committed offset as of now or later; it is negative where there is none. */
   async committedOf(groupId: string, topic: string, partition: number): Promise<Commit> {
     const known = (await this.#commits(groupId, topic)).get(partition);
     if (known) return known;
@@ -158,7 +163,7 @@ export class Admins {
 
   /** Returns every requested partition, even without a commit: its offset is negative. */
   #commits(groupId: string, topic: string): Promise<ReadonlyMap<number, Commit>> {
-    return this.#shared(`commits ${groupId} ${topic}`, async () => {
+    return this.#questions.ask(`commits ${groupId} ${topic}`, async () => {
       const answers = await this.ask((admin) => admin.fetchOffsets({ groupId, topics: [topic] }));
       const partitions = answers.find((answer) => answer.topic === topic)?.partitions ?? [];
       return new Map(
@@ -174,11 +179,11 @@ export class Admins {
     return (await this.#ask(asked, fromBeginning)).offsets;
   }
 
-  async #ask(asked: readonly Asked[], fromBeginning: boolean): Promise<LeaderAnswers> {
+  async #ask(asked: readonly Asked[], fromBeginning: boolean, anew = false): Promise<LeaderAnswers> {
     if (asked.length === 0) return { offsets: new Map(), silent: new Map() };
     return await this.#cluster.ask(async (cluster) => {
       await cluster.addMultipleTargetTopics(asked.map(({ topic }) => topic));
-      await cluster.refreshMetadataIfNecessary();
+      await (anew ? cluster.refreshMetadata() : cluster.refreshMetadataIfNecessary());
       const isKnown = asked.every((one) => unknownOf(cluster, one) === undefined);
       if (!isKnown) await cluster.refreshMetadata();
       const wanted = asked.map((one) => {
@@ -193,8 +198,9 @@ export class Admins {
     });
   }
 
-  async #bounds(asked: Asked) {
-    const [ends, starts] = await Promise.all([this.#ask([asked], false), this.#ask([asked], true)]);
+  async #bounds(asked: Asked, anew = false) {
+    const ask = (fromBeginning: boolean) => this.#ask([asked], fromBeginning, anew);
+    const [ends, starts] = await Promise.all([ask(false), ask(true)]);
     const { topic } = asked;
     const ranges = new Map<number, Range>();
     const silent = new Map<number, string>();
@@ -206,14 +212,6 @@ export class Admins {
       if (low !== undefined) ranges.set(partition, { low, high });
     }
     return { ranges, silent };
-  }
-
-  #shared<Answer>(name: string, question: () => Promise<Answer>): Promise<Answer> {
-    const asking = this.#asking.get(name) as Promise<Answer> | undefined;
-    if (asking) return asking;
-    const answer = question().finally(() => this.#asking.delete(name));
-    this.#asking.set(name, answer);
-    return answer;
   }
 }
 

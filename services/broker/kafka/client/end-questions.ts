@@ -2,6 +2,7 @@ import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Admins } from './admins.ts';
+import { Doubt } from './doubt.ts';
 import type { Offsets } from './leader-questions.ts';
 
 /** The interval of requests. */
@@ -19,12 +20,19 @@ const LATE_MS = 3000;
 export interface LogBounds {
   /** When they were requested, milliseconds since the epoch; they held at that moment or later. */
   readonly askedAt: number;
-  /** The position that had been read by then. */
-  readonly position: number;
+  /** It is certainly another log than before, or has lost its end. */
+  readonly isReplaced: boolean;
   /** The offset of the oldest record. */
   readonly low: number;
   /** The offset after the newest record. */
   readonly high: number;
+}
+
+interface Question {
+  readonly askedAt: number;
+  /** The log was at least this long by then. */
+  readonly reach: number;
+  readonly doubt: Doubt;
 }
 
 export interface EndQuestionsOptions {
@@ -35,7 +43,10 @@ export interface EndQuestionsOptions {
   readonly topic: string;
   /** Returns the present read position. */
   readonly position: () => number;
-  /** Called with every response; they may arrive in another order than the requests. */
+  /**
+   * Called with responses, which may arrive in another order than the requests. Those that contradict earlier ones are
+   * omitted until that is certain: an old end would prove that the reader has everything.
+   */
   readonly answered: (bounds: LogBounds) => void;
 }
 
@@ -46,17 +57,19 @@ export interface EndQuestionsOptions {
 export class EndQuestions {
   readonly #options: EndQuestionsOptions;
   /** When each request without a response was sent. */
-  readonly #underWay = new Set<{ readonly askedAt: number }>();
+  readonly #underWay = new Set<Question>();
   #renewedAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => {};
   #asked = 0;
   #low = 0;
   #high = 0;
+  #doubt: Doubt;
   #isUnanswered = false;
   #isClosed = false;
 
   constructor(options: EndQuestionsOptions) {
     this.#options = options;
+    this.#doubt = new Doubt({ ...options, partition: 0 });
   }
 
   start(): void {
@@ -76,8 +89,8 @@ export class EndQuestions {
   }
 
   async #ask(): Promise<void> {
-    const { admins, answered, clock, log, position, topic } = this.#options;
-    const question = { askedAt: clock.now(), position: position() };
+    const { admins, clock, log, position, topic } = this.#options;
+    const question = { askedAt: clock.now(), reach: Math.max(position(), this.#high), doubt: this.#doubt };
     this.#underWay.add(question);
     try {
       // Never a shared response: one requested earlier would prove nothing about this moment.
@@ -87,20 +100,37 @@ export class EndQuestions {
         onlyOf(topic, admins.endsOf([topic])),
         isLowAsked ? onlyOf(topic, admins.startsOf([topic])) : this.#low,
       ]);
-      // A log that ends before its earlier end was replaced: it may begin anywhere.
-      const isAnother = high < this.#high;
-      this.#high = high;
-      this.#low = isAnother ? 0 : low;
-      if (isAnother) this.#asked = 0;
       this.#isUnanswered = false;
-      if (!this.#isClosed) answered({ ...question, low: this.#low, high });
+      if (!this.#isClosed) this.#take(question, low, high);
     } catch (error) {
       // Of requests that fail together, one is reported.
       if (!this.#isClosed && !this.#isUnanswered)
         log.warn({ topic, detail: errorLine(error) }, 'the end offset of the directory topic cannot be read');
       this.#isUnanswered = true;
+      question.doubt.restart();
     }
     this.#underWay.delete(question);
+  }
+
+  #take({ askedAt, reach, doubt }: Question, low: number, high: number): void {
+    // It was requested before the log was replaced.
+    if (doubt !== this.#doubt) return;
+    const { admins, answered } = this.#options;
+    const contradiction = doubt.judge({ topicId: null, reach }, { topicId: null, end: high });
+    if (contradiction === 'unsure') {
+      // Who leads the partition is requested again: an earlier leader may return an old end.
+      admins.renew();
+      return;
+    }
+    const isReplaced = contradiction !== null;
+    if (isReplaced) {
+      this.#doubt = new Doubt({ ...this.#options, partition: 0 });
+      // The new log may begin anywhere.
+      this.#asked = 0;
+    }
+    this.#high = isReplaced ? high : Math.max(this.#high, high);
+    this.#low = isReplaced ? 0 : Math.max(this.#low, low);
+    answered({ askedAt, isReplaced, low: this.#low, high });
   }
 }
 

@@ -140,7 +140,8 @@ function silentOf(
   return silent;
 }
 
-async function within<T>(clock: Clock, asked: Promise<T>): Promise<T> {
+/** Rejects when a broker does not answer in time. */
+export async function within<T>(clock: Clock, asked: Promise<T>): Promise<T> {
   const limit = new AbortController();
   const late = clock.sleep(ANSWER_MS_MAX, limit.signal).then(() => {
     throw new Late(`no answer within ${ANSWER_MS_MAX / 1000} s`);

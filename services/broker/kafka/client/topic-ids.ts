@@ -5,11 +5,11 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../../process/clock.ts';
 import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
+import { within } from './leader-questions.ts';
+import { SharedQuestions } from './shared-questions.ts';
 
 const METADATA = 3;
 const VERSION = 10;
-/** Requests within this time share a response. */
-const FRESH_MS = 2000;
 const NO_ID = Buffer.alloc(16).toString('base64url');
 
 type Ids = ReadonlyMap<string, string>;
@@ -28,7 +28,9 @@ export class TopicIds {
   readonly #clock: Clock;
   readonly #topics: readonly string[];
   #cluster: Promise<IdCluster> | null = null;
-  #asked: { readonly at: number; readonly ids: Promise<Ids> } | null = null;
+  readonly #questions = new SharedQuestions();
+  /** The broker that answered last. */
+  #answeredBy = '';
   #isClosed = false;
 
   constructor(kafka: Kafka, clock: Clock, topics: readonly string[]) {
@@ -38,19 +40,11 @@ export class TopicIds {
   }
 
   /**
-   * Returns the present id, or that of 2 s ago; null = the brokers have none (older than 2.8), or the topic does not
-   * exist.
+   * Returns the id as of now or later; null = the brokers have none (older than 2.8), or the topic does not exist.
    */
   async idOf(topic: string): Promise<string | null> {
-    const now = this.#clock.now();
-    if (!this.#asked || now - this.#asked.at > FRESH_MS) this.#asked = { at: now, ids: this.#ask() };
-    const asked = this.#asked;
-    try {
-      return (await asked.ids).get(topic) ?? null;
-    } catch (error) {
-      if (this.#asked === asked) this.#asked = null;
-      throw error;
-    }
+    const ids = await this.#questions.ask('ids', () => this.#ask());
+    return ids.get(topic) ?? null;
   }
 
   async close(): Promise<void> {
@@ -61,15 +55,35 @@ export class TopicIds {
   async #ask(): Promise<Ids> {
     if (this.#isClosed) throw new Error('the broker is closed');
     this.#cluster ??= this.#connect();
+    const asked = this.#cluster;
     try {
-      const cluster = await this.#cluster;
-      const broker = await anyBroker(cluster);
-      if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map();
-      return await broker.connectionPool.send(protocolOf(this.#topics));
+      return await this.#askAny(await asked);
     } catch (error) {
-      void this.#disconnect();
+      // Another request may have connected anew since.
+      if (this.#cluster === asked) void this.#disconnect();
       throw error;
     }
+  }
+
+  /** Asks one broker after the other until one answers: one that hangs does not hold up the others' partitions. */
+  async #askAny(cluster: IdCluster): Promise<Ids> {
+    const ask = async (nodeId: string) => {
+      const broker = await cluster.findBroker({ nodeId });
+      if ((broker.versions?.[METADATA]?.maxVersion ?? 0) < VERSION) return new Map<string, string>();
+      return broker.connectionPool.send(protocolOf(this.#topics));
+    };
+    let failure: unknown = new Error('the cluster names no broker');
+    const isLast = (nodeId: string) => Number(nodeId === this.#answeredBy);
+    for (const nodeId of [...cluster.getNodeIds()].sort((one, other) => isLast(other) - isLast(one))) {
+      try {
+        const ids = await within(this.#clock, ask(nodeId));
+        this.#answeredBy = nodeId;
+        return ids;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
   }
 
   async #connect(): Promise<IdCluster> {
@@ -84,19 +98,6 @@ export class TopicIds {
     this.#cluster = null;
     await cluster?.then((one) => one.disconnect()).catch(() => {});
   }
-}
-
-/** Returns any broker that can be reached. */
-async function anyBroker(cluster: IdCluster): ReturnType<IdCluster['findBroker']> {
-  let failure: unknown = new Error('the cluster names no broker');
-  for (const nodeId of cluster.getNodeIds()) {
-    try {
-      return await cluster.findBroker({ nodeId });
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
 }
 
 function protocolOf(topics: readonly string[]): Protocol<Ids> {

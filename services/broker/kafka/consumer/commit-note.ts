@@ -61,6 +61,23 @@ export function readNote(offset: number, metadata: string | null): CommitNote {
   };
 }
 
+/** Returns the offset after the last record that is done: the log has been at least this long. */
+export function reachOf({ offset, done }: Pick<CommitNote, 'offset' | 'done'>): number {
+  let reach = offset;
+  for (const one of done) reach = Math.max(reach, one + 1);
+  return reach;
+}
+
+/** Returns a note without what it says of offsets from `end` on: other records will have them. */
+export function noteUpTo(note: CommitNote, end: number): CommitNote {
+  return {
+    ...note,
+    offset: Math.min(note.offset, end),
+    windowStart: Math.min(note.windowStart, end),
+    done: new Set([...note.done].filter((one) => one < end)),
+  };
+}
+
 /** Writes a range for `readRange`. */
 export function writeRange({ from, to, count }: LostRange): string {
   return `${from}-${to}-${count}`;

@@ -1,7 +1,7 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs';
 import type { LostRange } from '../../losses.ts';
 import { deletedBefore, joined, rangeFrom } from '../losses/lost-range.ts';
-import { type CommitNote, writeNote } from './commit-note.ts';
+import { type CommitNote, reachOf, writeNote } from './commit-note.ts';
 
 /** A record as it was read. */
 export interface ReadRecord {
@@ -75,13 +75,20 @@ export class Partition {
 
   /**
    * Adds records done while this process held the partition earlier, committed or not: they are done whoever held it
-   * since. `end`: the offset after the newest record; a memory beyond it belongs to a replaced log.
+   * since. `end`: the offset after the newest record. What is known beyond it is of records that the log has lost; without
+   * the topic's id, of a replaced log.
    */
   takeOver(earlier: Partition, end: number): void {
-    if (earlier.#prefix > end || earlier.topicId !== this.topicId) return;
-    for (let offset = this.#prefix; offset < earlier.#prefix; offset += 1) this.#done.add(offset);
+    if (earlier.topicId !== this.topicId || (this.topicId === null && earlier.reach > end)) return;
+    const to = Math.min(earlier.#prefix, end);
+    for (let offset = this.#prefix; offset < to; offset += 1) this.#done.add(offset);
     for (const offset of earlier.#done) if (offset >= this.#prefix && offset < end) this.#done.add(offset);
     this.#advance();
+  }
+
+  /** The offset after the last record that was read or is done: the log has been at least this long. */
+  get reach(): number {
+    return Math.max(this.next ?? 0, reachOf({ offset: this.#prefix, done: this.#done }));
   }
 
   get prefix(): number {

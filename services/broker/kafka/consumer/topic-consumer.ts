@@ -1,16 +1,12 @@
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs';
-import { errorLine } from '../../../messages/error-message.ts';
-import { PartitionSilent } from '../client/admins.ts';
+import type { Doubt } from '../client/doubt.ts';
 import { fetchedOffset, isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
-import { deletedBefore } from '../losses/lost-range.ts';
 import { Commits } from './commits.ts';
 import { GroupMember } from './group-member.ts';
 import { Partition, type ReadRecord, readRecord } from './partition.ts';
-import { startPosition, tellLost } from './start-position.ts';
+import { Positions } from './positions.ts';
 import type { TopicConsumerOptions } from './topic-consumer-options.ts';
 
-/** The pause between two requests for a partition's start position. */
-const AGAIN_MS = 1000;
 /** The interval of checks that the topic is still the same one. */
 const VERIFY_MS = 10_000;
 
@@ -26,11 +22,19 @@ export class TopicConsumer {
   /** The number of fetches from each node since all positions are known. */
   readonly #asked = new Map<number, number>();
   readonly #commits: Commits;
+  readonly #positions: Positions;
   #cancelWatch: () => void = () => {};
 
   constructor(options: TopicConsumerOptions) {
     this.#options = options;
     this.#commits = new Commits({ ...options, partitions: () => this.#partitions.values() });
+    this.#positions = new Positions({
+      ...options,
+      isEnded: () => this.#member.isEnded,
+      pause: ({ id }) => this.#member.pause(id),
+      fetchFrom: (partition) => this.#fetchFrom(partition),
+      replaced: (partition, doubt) => this.#replace(partition, { earlier: partition, doubt }),
+    });
     this.#member = new GroupMember({
       ...options,
       bytesPerPartition: options.heldBytesMax,
@@ -47,7 +51,7 @@ export class TopicConsumer {
   #watch(): void {
     const { clock } = this.#options;
     this.#cancelWatch = clock.at(clock.now() + VERIFY_MS, () => {
-      void this.#verify();
+      void this.#positions.verify(this.#partitions.values());
       if (!this.#member.isEnded) this.#watch();
     });
   }
@@ -144,10 +148,10 @@ export class TopicConsumer {
       }
       this.#member.pause(id);
       // A kept partition whose position is still being requested continues by itself.
-      if (!kept) void this.#find(partition, before.get(id));
+      if (!kept) void this.#positions.find(partition, before.get(id));
     }
     for (const gone of before.values()) gone.isAlive = false;
-    if (isKept) void this.#verify();
+    if (isKept) void this.#positions.verify(this.#partitions.values());
     this.#options.changed?.();
   }
 
@@ -158,35 +162,6 @@ export class TopicConsumer {
     else this.#member.resume(partition.id);
   }
 
-  /** Finds where a newly assigned partition starts; retries until it is known or the partition is no longer ours. */
-  async #find(partition: Partition, earlier: Partition | undefined): Promise<void> {
-    const { clock, log, topic } = this.#options;
-    while (partition.isAlive && !this.#member.isEnded) {
-      try {
-        const { note, first, end, topicId, acknowledged } = await startPosition(this.#options, partition.id);
-        if (!partition.isAlive || this.#member.isEnded) return;
-        partition.topicId = topicId;
-        partition.start(note, first, acknowledged);
-        const lost = deletedBefore(first, note, acknowledged);
-        if (lost) tellLost(this.#options, partition.id, lost);
-        if (earlier && earlier.next !== null) partition.takeOver(earlier, end);
-        this.#options.assigned?.(partition);
-        this.#fetchFrom(partition);
-        this.#options.changed?.();
-        return;
-      } catch (error) {
-        partition.isSilent = error instanceof PartitionSilent;
-        // Silent partitions are reported once, where their offsets are requested.
-        if (!partition.isSilent)
-          log.warn(
-            { topic, partition: partition.id, detail: errorLine(error) },
-            'a committed offset could not be read',
-          );
-        await clock.sleep(AGAIN_MS);
-      }
-    }
-  }
-
   #read({ batch, commitOffsetsIfNecessary }: EachBatchPayload): void {
     this.#commits.sendBy(commitOffsetsIfNecessary);
     const partition = this.#partitions.get(batch.partition);
@@ -195,8 +170,7 @@ export class TopicConsumer {
     const isOutside = batch.messages.some(isOutOfRange);
     if (isOutside) this.#options.outOfRange?.(partition.id);
     if (isOutside || fetchedFrom > partition.next) {
-      this.#member.pause(partition.id);
-      void this.#missing(partition, isOutside ? null : fetchedFrom);
+      void this.#positions.check(partition, isOutside ? 'out of range' : { fetchedFrom });
       return;
     }
     for (const message of batch.messages) this.#readMessage(partition, message);
@@ -235,60 +209,22 @@ export class TopicConsumer {
     this.#member.pause(partition.id);
   }
 
-  /**
-   * The log has nothing at our position, or the client reads beyond it: the oldest records were deleted, the log was
-   * replaced, or the client has lost its position.
-   */
-  async #missing(partition: Partition, got: number | null): Promise<void> {
-    const { admins, clock, log, topic, topicId } = this.#options;
-    const expected = partition.next ?? 0;
-    while (partition.isAlive && !this.#member.isEnded && partition.next === expected) {
-      try {
-        const id = await topicId();
-        const { low, high } = await admins.boundsOf(topic, partition.id);
-        if (!partition.isAlive || partition.next !== expected) return;
-        if (id !== partition.topicId || high < expected) return this.#startAnew(partition);
-        const lost = partition.lose(low);
-        if (lost > 0) tellLost(this.#options, partition.id, { from: expected, to: low, count: lost });
-        else log.warn({ topic, partition: partition.id, expected, got }, 'offset gap, refetching');
-        this.#fetchFrom(partition);
-        return;
-      } catch (error) {
-        if (!(error instanceof PartitionSilent))
-          log.warn({ topic, detail: errorLine(error) }, 'the oldest offset could not be read');
-        await clock.sleep(AGAIN_MS);
-      }
-    }
-  }
-
-  #startAnew(old: Partition): void {
-    const { log, topic } = this.#options;
-    log.error(
-      { topic, partition: old.id, position: old.next },
-      'the topic was deleted and created again, or its end was lost, while it was read: reading it from its beginning',
-    );
-    this.readAgain(old);
-  }
-
-  /** Reads a partition again from where it starts now. What is held of it is no longer ours. */
+  /** Reads a partition again from where its owner is now. What is held of it is no longer ours. */
   readAgain(old: Partition): void {
+    this.#replace(old, {});
+  }
+
+  #replace(
+    old: Partition,
+    { earlier, doubt }: { readonly earlier?: Partition; readonly doubt?: Doubt },
+  ): void {
     if (this.#partitions.get(old.id) !== old) return;
     old.isAlive = false;
     const partition = new Partition(this.topic, old.id);
     this.#partitions.set(old.id, partition);
     this.#member.pause(old.id);
     this.#options.changed?.();
-    void this.#find(partition, undefined);
-  }
-
-  /** Checks that the topic is still the one of the known offsets: its log may have grown past them. */
-  async #verify(): Promise<void> {
-    const id = await this.#options.topicId().catch(() => null);
-    if (id === null || this.#member.isEnded) return;
-    for (const partition of this.#partitions.values()) {
-      if (partition.next !== null && partition.topicId !== null && partition.topicId !== id)
-        this.#startAnew(partition);
-    }
+    void this.#positions.find(partition, earlier, doubt);
   }
 
   #resumeWhenLow(partition: Partition): void {

@@ -45,7 +45,7 @@ export interface DirectoryFollowerOptions {
  *
  * ```
  * reading ─ schema not known ─▶ learning ─ the registry returned it ─▶ reading
- * reading ─ the log ends before the position ─▶ reading anew, from the log's first record
+ * reading ─ the log ends before the position, for half a minute ─▶ reading anew, from the log's first record
  * reading ─ unread records, fetches, but nothing arrives for 10 s ─▶ stepping over a hole, one offset a second
  * ```
  */
@@ -54,14 +54,14 @@ export class DirectoryFollower {
   /** Everything before it is applied. */
   #position = 0;
   #end = 0;
-  /** Earlier requests are about another log. */
-  #madeAnewAt = Number.NEGATIVE_INFINITY;
   readonly #freshness: Freshness;
   readonly #questions: EndQuestions;
   readonly #consumer: SupervisedConsumer;
   #quietSince: number;
   #fetches = 0;
   #isLearning = false;
+  /** The log has nothing at the position. */
+  #isOutside = false;
   #cancelWatch: () => void = () => {};
   readonly #ending = new AbortController();
   #started: { readonly resolve: () => void; readonly reject: (error: Error) => void } | null = null;
@@ -158,7 +158,8 @@ export class DirectoryFollower {
       const at = Number(offset);
       if (isOutOfRange(message)) {
         // The log's bounds are requested every second, which corrects the position.
-        this.#consumer.seek(0, this.#position);
+        this.#consumer.pause(0);
+        this.#isOutside = true;
         return;
       }
       if (at < this.#position) continue;
@@ -211,18 +212,15 @@ export class DirectoryFollower {
     });
   }
 
-  #take({ askedAt, position, low, high }: LogBounds): void {
-    const { clock, log, topic } = this.#options;
-    if (askedAt < this.#madeAnewAt) return;
-    // Records appended and read while the request was in progress are rightly beyond that end.
-    if (high < position) {
+  #take({ askedAt, isReplaced, low, high }: LogBounds): void {
+    const { log, topic } = this.#options;
+    if (isReplaced) {
       const fields = { topic, position: this.#position, end: high };
       log.error(
         fields,
         'the directory topic ends before the last offset read: it was probably recreated; reading all of it',
       );
       this.#freshness.forget();
-      this.#madeAnewAt = clock.now();
       this.#position = low;
       void this.#consumer.replace();
     }
@@ -241,9 +239,16 @@ export class DirectoryFollower {
   #watch(): void {
     const { clock } = this.#options;
     this.#cancelWatch = clock.at(clock.now() + TICK_MS, () => {
+      if (this.#isOutside) this.#fetchAgain();
       if (this.#isStalled()) this.#stepOverHole();
       this.#watch();
     });
+  }
+
+  #fetchAgain(): void {
+    this.#isOutside = false;
+    this.#consumer.seek(0, this.#position);
+    if (!this.#isLearning) this.#consumer.resume(0);
   }
 
   #isStalled(): boolean {

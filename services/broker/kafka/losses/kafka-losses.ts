@@ -63,6 +63,12 @@ export class KafkaLosses implements Losses {
 
   async list(): Promise<TopicLosses[]> {
     const { admins, partitions, topics } = this.#options;
+    // Before the offsets: a commit in a topic that is created again meanwhile is not compared with the earlier topic's.
+    const ids = new Map(
+      await Promise.all(
+        topics.map(async ({ topic }) => [topic, await this.#options.topicId(topic)] as const),
+      ),
+    );
     const [starts, groups] = await Promise.all([
       admins.startsOf(topics.map(({ topic }) => topic)),
       admins.groups(),
@@ -73,7 +79,8 @@ export class KafkaLosses implements Losses {
         // The oldest record of a partition without a leader is unknown: its commits remain.
         const silent = Array.from({ length: partitions.get(topic) ?? 0 }, (_, id) => [id, 0] as const);
         const firsts = new Map([...silent, ...(starts.get(topic) ?? [])]);
-        return { stream, topic, partitions: firsts.size, losses: await this.#lossesOf(one, firsts, groups) };
+        const losses = await this.#lossesOf(one, ids.get(topic) ?? null, firsts, groups);
+        return { stream, topic, partitions: firsts.size, losses };
       }),
     );
   }
@@ -88,11 +95,11 @@ export class KafkaLosses implements Losses {
   /** `firsts`: the oldest record's offset, by partition. */
   async #lossesOf(
     { topic, groupId }: LagTopic,
+    topicId: string | null,
     firsts: ReadonlyMap<number, number>,
     groups: ReadonlySet<string>,
   ): Promise<Loss[]> {
     const { admins } = this.#options;
-    const topicId = await this.#options.topicId(topic);
     const commits = await admins.commitsOf(groupId, topic);
     const known = await this.#acknowledgements.ofTopic(topic, topicId, groups, firsts.keys());
     const held = this.#heldOf(topic);

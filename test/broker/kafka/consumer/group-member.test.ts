@@ -3,11 +3,12 @@
  * partitions would be read by no process for as long as this one lives.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { Kafka, logLevel } from 'kafkajs';
+import { type EachBatchPayload, Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import type { Admins } from '../../../../services/broker/kafka/client/admins.ts';
 import { GroupMember } from '../../../../services/broker/kafka/consumer/group-member.ts';
 import { DirectoryFollower } from '../../../../services/broker/kafka/directory/directory-follower.ts';
+import { outOfRange } from '../../../../services/broker/kafka/fetch/record-set.ts';
 import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
@@ -173,14 +174,15 @@ describe('a member of a consumer group', () => {
 });
 
 describe('a follower of the directory', () => {
-  it('leaves nothing behind when it is closed while its client joins', async () => {
+  function aFollower() {
     const clock = new SimulatedClock();
     const { kafka, consumers } = kafkaOfFakes();
+    const unanswered = () => new Promise(() => {});
     const follower = new DirectoryFollower({
       kafka,
       clock,
       log,
-      admins: { ask: () => new Promise(() => {}) } as unknown as Admins,
+      admins: { endsOf: unanswered, startsOf: unanswered, renew: () => {} } as unknown as Admins,
       records: {} as KafkaRecords,
       topic: 'directory',
       newGroupId: () => 'group',
@@ -188,6 +190,11 @@ describe('a follower of the directory', () => {
       caughtUp: () => {},
     });
     const started = follower.start().catch((error: Error) => error.message);
+    return { clock, consumers, follower, started };
+  }
+
+  it('leaves nothing behind when it is closed while its client joins', async () => {
+    const { consumers, follower, started } = aFollower();
     await turn();
     const client = firstOf(consumers);
     await follower.close();
@@ -195,6 +202,18 @@ describe('a follower of the directory', () => {
     client.join('directory', [0]);
     await turn();
     expect(client.isMember).toBe(false);
+  });
+
+  it('fetches again only after a pause when the log has nothing at its position', async () => {
+    const { clock, consumers, follower } = aFollower();
+    await turn();
+    const client = firstOf(consumers);
+    client.join('directory', [0]);
+    await client.read({ batch: { messages: [outOfRange(5n)] } } as unknown as EachBatchPayload);
+    expect([client.paused, client.resumed]).toEqual([[0], []]);
+    clock.advance(1000);
+    expect([client.paused, client.resumed]).toEqual([[0], [0]]);
+    await follower.close();
   });
 });
 

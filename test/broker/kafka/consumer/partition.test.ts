@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type CommitNote,
+  noteUpTo,
   readNote,
   writeNote,
 } from '../../../../services/broker/kafka/consumer/commit-note.ts';
@@ -75,6 +76,29 @@ describe('a partition', () => {
     madeAnew.start(from(0), 0);
     madeAnew.takeOver(earlier, 2);
     expect([0, 1].filter((offset) => madeAnew.isNew(offset))).toEqual([0, 1]);
+  });
+
+  it('remembers only what the log still has when its end was lost, and commits the lower position', () => {
+    const earlier = read(8);
+    for (const offset of [0, 1, 2, 3, 4, 6]) earlier.done(offset, 10);
+    earlier.topicId = 'id';
+    expect(earlier.reach).toBe(8);
+    const again = new Partition('topic', 0);
+    again.topicId = 'id';
+    again.start(noteUpTo(from(2, [6], 1), 4), 0);
+    again.takeOver(earlier, 4);
+    expect([3, 4, 5, 6, 7].filter((offset) => again.isNew(offset))).toEqual([4, 5, 6, 7]);
+    expect(again.toCommit()?.offset).toBe('4');
+    const shorter = noteUpTo(from(8, [9], 7), 4);
+    expect(shorter).toEqual(from(4, [], 4));
+  });
+
+  it('has reached the last record that was read or is done', () => {
+    const partition = new Partition('topic', 0);
+    partition.start(from(4, [9], 2), 0);
+    expect(partition.reach).toBe(10);
+    for (let offset = 2; offset < 12; offset += 1) partition.isNew(offset);
+    expect(partition.reach).toBe(12);
   });
 
   it('reads the window before the commit without offering it', () => {

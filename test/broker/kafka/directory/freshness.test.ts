@@ -79,4 +79,59 @@ describe('questions for the end of a log', () => {
     expect(renewed).toBeGreaterThan(8);
     expect(renewed).toBeLessThan(30);
   });
+
+  /** Answers of so many seconds, one after the other or as `answer` orders them; resolves with what was passed on. */
+  async function answered(ends: readonly number[], inOrder = ends.map((_, index) => index)) {
+    const clock = new SimulatedClock();
+    const asked: ((offsets: Map<string, Map<number, number>>) => void)[] = [];
+    const passed: { readonly high: number; readonly isReplaced: boolean }[] = [];
+    const found = { passed, renewed: 0 };
+    const admins = {
+      endsOf: () => new Promise((resolve) => void asked.push(resolve)),
+      startsOf: async () => new Map([['directory', new Map([[0, 0]])]]),
+      renew: () => {
+        found.renewed += 1;
+      },
+    } as unknown as Admins;
+    const questions = new EndQuestions({
+      admins,
+      clock,
+      log: createLogger('silent'),
+      topic: 'directory',
+      position: () => 8,
+      answered: ({ high, isReplaced }) => void passed.push({ high, isReplaced }),
+    });
+    questions.start();
+    const answer = (index: number) =>
+      asked[index]?.(new Map([['directory', new Map([[0, ends[index] ?? 0]])]]));
+    for (const [second] of ends.entries()) {
+      if (inOrder[second] === second) answer(second);
+      await turn();
+      clock.advance(1000);
+    }
+    for (const [second, index] of inOrder.entries()) if (second !== index) answer(index);
+    await turn();
+    questions.close();
+    return found;
+  }
+
+  it('pass on an answer that comes after a later one, and do not take its log for another', async () => {
+    const { passed } = await answered([8, 10], [1, 0]);
+    expect(passed).toEqual([
+      { high: 10, isReplaced: false },
+      { high: 8, isReplaced: false },
+    ]);
+  });
+
+  it('do not pass on an end before a known one, until it is certain, and ask another leader', async () => {
+    const old = Array.from({ length: 20 }, () => 9);
+    const { passed, renewed } = await answered([10, ...old, 10]);
+    expect(passed).toEqual([
+      { high: 10, isReplaced: false },
+      { high: 10, isReplaced: false },
+    ]);
+    expect(renewed).toBe(20);
+    const shorter = Array.from({ length: 31 }, () => 9);
+    expect((await answered([10, ...shorter])).passed.at(-1)).toEqual({ high: 9, isReplaced: true });
+  });
 });
