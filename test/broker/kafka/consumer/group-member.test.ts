@@ -223,7 +223,8 @@ await describeWithKafka('a consumer group on Kafka', ({ brokers }) => {
     const kafka = new Kafka({ brokers, clientId: 'test', logLevel: logLevel.NOTHING });
     const admin = kafka.admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
+    // The broker may know the topic a moment later: the producer asks again.
+    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
     const producer = kafka.producer();
     await producer.connect();
     await producer.send({ topic, messages: [{ value: 'one' }] });
