@@ -42,6 +42,13 @@ const FILLERS = [
 const BODIES = FILLERS.map((filler) => Buffer.from(filler.repeat(BODY_BYTES).slice(0, BODY_BYTES)));
 /** Many kinds of backslashes, as the secret that a merchant chose; the last characters keep it from being found. */
 const CHOSEN_SECRET = '\\q\\w\\e\\r\\t\\y\\u\\i\\o\\pZ';
+/** Secrets of which an expression would take for ever on a short body of backslashes. */
+const FREEZING_SECRETS = [
+  '\\a\\b\\c\\d\\e\\f\\g\\hZ',
+  '\\q\\+w\\-e\\=r\\*t\\/y\\_uZ',
+  `whsec_${Buffer.from('\\k\\m\\w\\x\\4\\9\\Q\\R\\S\\t\\uv1Z').toString('base64')}`,
+];
+const SHORT_BODY = '\\'.repeat(60);
 
 let setup: ServiceSetup;
 let service: Service;
@@ -58,6 +65,7 @@ beforeAll(async () => {
     (request, response) => {
       request.resume().on('end', () => {
         answered += 1;
+        if (request.url === '/short') return void response.end(SHORT_BODY);
         const body = BODIES[Number(request.url?.slice(1)) % BODIES.length] as Buffer;
         response.writeHead(200, { 'X-Filler': '\\'.repeat(7000) }).end(body);
       });
@@ -125,6 +133,29 @@ it('probes are answered and others delivered to while the costliest responses co
   }
   expect(probes.at(-1)).toBeLessThan(STANDSTILL_MS);
 }, 200_000);
+
+it('a short body of backslashes stops nothing, whatever the secret, before a kill −9 and after it', async () => {
+  const webhook_url = `https://localhost:${(costly.address() as AddressInfo).port}/short`;
+  const worst: number[] = [];
+  for (const webhook_secret of FREEZING_SECRETS) {
+    expect((await merchant.request('PATCH', '/merchant', { webhook_url, webhook_secret })).status).toBe(200);
+    for (const isAfterKill of [false, true]) {
+      if (isAfterKill) {
+        await service.end('SIGKILL');
+        service = await startService(setup.environment);
+      }
+      const before = answered;
+      const [probes] = await Promise.all([
+        probe(`${service.operationsUrl}/livez`, 1500),
+        merchant.publish([eventOf('fiatToCrypto')]),
+      ]);
+      expect(answered).toBeGreaterThan(before);
+      worst.push(Math.round(probes.at(-1) ?? 0));
+    }
+  }
+  if (isFull) process.stdout.write(`short: /livez at most ${worst.join(', ')} ms\n`);
+  expect(Math.max(...worst)).toBeLessThan(STANDSTILL_MS);
+}, 120_000);
 
 it('a kill −9 while such a response is read keeps it from nothing', async () => {
   for (let kill = 0; kill < KILLS; kill += 1) {
