@@ -30,6 +30,7 @@ test('the status command shows streams, producer, directory, quarantine and dead
     'tasks: nothing waits',
     'delayed: nothing waits',
     'journal: nothing waits',
+    'parked tasks: none',
     'overdue tasks: none',
     'quarantine: empty',
     'dead letters: empty',
