@@ -28,6 +28,7 @@ export function observeBroker(
   observeCommits(registry, broker);
   observeLosses(registry, broker);
   observeParked(registry, broker);
+  observeOverdue(registry, broker);
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `hookrail_${name}`,
@@ -40,17 +41,6 @@ export function observeBroker(
   gauge('broker_reachable', '1 while the engine can be written to, otherwise 0.', () =>
     broker.status().reachable ? 1 : 0,
   );
-  new Gauge({
-    name: 'hookrail_oldest_overdue_seconds',
-    help: 'How long the oldest task that is due has been waiting for a sender. Absent while that is not known.',
-    registers: [registry],
-    collect() {
-      const { oldestOverdueMs } = broker.status();
-      // An old value would neither raise the alert nor end it.
-      if (oldestOverdueMs === null) this.remove();
-      else this.set(inSeconds(oldestOverdueMs));
-    },
-  });
   gauge(
     'broker_clock_offset_seconds',
     "The Kafka brokers' clocks minus this process's; 0 while they may agree.",
@@ -228,6 +218,20 @@ function observeParked(registry: Registry, broker: Pick<Broker, 'status'>): void
     'How long the attempt of the oldest of them has been put off.',
     ({ oldestMs }) => inSeconds(oldestMs),
   );
+}
+
+function observeOverdue(registry: Registry, broker: Pick<Broker, 'status'>): void {
+  new Gauge({
+    name: 'hookrail_oldest_overdue_seconds',
+    help: 'How long the oldest task that is due has been waiting for a sender. Absent while that is not known.',
+    registers: [registry],
+    collect() {
+      const { oldestOverdueMs } = broker.status();
+      // An old value would neither raise the alert nor end it.
+      if (oldestOverdueMs === null) this.remove();
+      else this.set(inSeconds(oldestOverdueMs));
+    },
+  });
 }
 
 function heldOf(broker: Pick<Broker, 'status'>): PartitionStatus[] {

@@ -18,9 +18,8 @@ const RETRIES: LagTopic = { topic: 'retry', groupId: 'retry', stream: 'delayed',
 const offsetsOf = (topics: readonly string[], at: (topic: string) => number): Offsets =>
   new Map(topics.map((topic) => [topic, new Map([[0, at(topic)]])]));
 
-/** One partition of each topic, on brokers whose logs end where the test says. */
-async function world() {
-  const clock = new SimulatedClock();
+/** Brokers that say what the test sets. */
+function brokers() {
   const ends = new Map(Object.entries({ deliver: 0, retry: 0 }));
   const asked = { own: 0, all: 0, commits: 0 };
   /** The brokers do not answer while it is true. */
@@ -47,6 +46,13 @@ async function world() {
       return told(topics.map(({ topic }) => topic));
     },
   } as unknown as Admins;
+  return { admins, ends, asked, silence, starts, committed };
+}
+
+/** One partition of each topic, on brokers whose logs end where the test says. */
+async function world() {
+  const clock = new SimulatedClock();
+  const { admins, ends, ...set } = brokers();
   const lag = new Lag(admins, clock, [TASKS, RETRIES], () => 7 * DAY_MS);
   await lag.open();
   const watching = {
@@ -64,10 +70,7 @@ async function world() {
     clock,
     lag,
     watching,
-    asked,
-    committed,
-    silence,
-    starts,
+    ...set,
     partitions,
     status: (topic: 'deliver' | 'retry') => {
       const found = lag.partitions().find((one) => one.topic === topic);
