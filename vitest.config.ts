@@ -21,6 +21,7 @@ const FEW_AT_ONCE = files([
   'guarantees/kafka/partial-outage',
   'guarantees/kafka/pauses',
   'guarantees/kafka/recovery',
+  'guarantees/kafka/unread/alert',
   'guarantees/kill-loop',
   'guarantees/postgres/failover',
   'guarantees/postgres/full-disk',

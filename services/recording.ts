@@ -4,6 +4,7 @@ import type { Lifecycle } from './process/lifecycle.ts';
 import { type RecorderDeps, startRecorder } from './recorder/recorder.ts';
 import { runRetention } from './recorder/retention.ts';
 import type { Store } from './store/store.ts';
+import type { Logger } from './telemetry/logger.ts';
 
 /** The time in which the recorder makes what it has begun durable. */
 const STOP_MS = 5000;
@@ -13,6 +14,7 @@ interface RecordingDeps extends RecorderDeps {
   readonly broker: Broker;
   readonly store: Store;
   readonly lifecycle: Lifecycle;
+  readonly log: Logger;
 }
 
 /** Starts the recorder, and retention where this process holds its lease. */

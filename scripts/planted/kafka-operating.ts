@@ -3,6 +3,8 @@ import type { PlantedBug } from './planted-bug.ts';
 const SEEN = 'services/broker/kafka/seen/seen-events.ts';
 const PLACE = 'services/broker/kafka/lag/lag-place.ts';
 const METRICS = 'services/observability/broker-metrics.ts';
+const OTHERS = 'services/broker/kafka/lag/others-tasks.ts';
+const METRICS_TEST = 'test/observability/broker-metrics.test.ts';
 const TIME = 'services/broker/kafka/time/broker-time.ts';
 
 const SEEN_TEST = 'test/broker/kafka/seen/seen.test.ts';
@@ -145,7 +147,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     file: METRICS,
     text: '({ lag }) => lag,',
     replacement: '({ lag }) => lag && 0,',
-    test: 'test/observability/broker-metrics.test.ts',
+    test: METRICS_TEST,
   },
   {
     id: 'out-of-range-uncounted',
@@ -155,6 +157,87 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
     replacement: '',
     test: 'test/broker/kafka/consumer/lost-positions.test.ts',
     needsKafka: true,
+  },
+  {
+    id: 'unread-tasks-not-asked-for',
+    bug: 'the age of tasks that nobody reads is that of the start',
+    file: OTHERS,
+    text: 'this.#wantedAt = now;',
+    replacement: '',
+    test: LAG,
+    title: 'grows while nobody reads them',
+  },
+  {
+    id: 'old-answer-believed',
+    bug: 'an old answer of the brokers is reported as the age of tasks that nobody reads',
+    file: OTHERS,
+    text: 'const FRESH_MS = 15_000;',
+    replacement: 'const FRESH_MS = 15_000_000;',
+    test: LAG,
+    title: 'is not known once the brokers have been silent for 15 s',
+  },
+  {
+    id: 'deleted-tasks-wait',
+    bug: 'first attempts that retention deleted count as waiting',
+    file: OTHERS,
+    text: 'Math.max(done, first)',
+    replacement: 'Math.max(done, 0 * first)',
+    test: LAG,
+    title: 'does not count records that retention has deleted',
+  },
+  {
+    id: 'scraped-once-a-minute-forgotten',
+    bug: 'a process that is scraped once a minute stops asking in between',
+    file: OTHERS,
+    text: 'const WANTED_MS = 300_000;',
+    replacement: 'const WANTED_MS = 10_000;',
+    test: LAG,
+    title: 'is asked for while it is scraped, every minute too',
+  },
+  {
+    id: 'unknown-age-is-zero',
+    bug: 'an age that is not known is exported as 0, which ends the alert',
+    file: METRICS,
+    text: 'if (oldestOverdueMs === null) this.remove();',
+    replacement: 'if (oldestOverdueMs === null) this.set(0);',
+    test: METRICS_TEST,
+    title: 'is absent while it is not known',
+  },
+  {
+    id: 'metadata-blamed-for-every-commit',
+    bug: 'every failed commit is blamed on the brokers’ limit of metadata',
+    file: 'services/broker/kafka/consumer/commits.ts',
+    text: "if (type === 'OFFSET_METADATA_TOO_LARGE')",
+    replacement: "if (type !== '')",
+    test: 'test/broker/kafka/hold-ups.test.ts',
+    title: 'are logged with what helps against',
+  },
+  {
+    id: 'outage-logged-each-time',
+    bug: 'an outage is logged again with every failed try',
+    file: 'services/telemetry/outage.ts',
+    text: 'if (this.#isReported) return;',
+    replacement: '',
+    test: 'test/broker/kafka/streams/journal-waits.test.ts',
+    title: 'is logged once when it begins',
+  },
+  {
+    id: 'outage-ends-with-one-partition',
+    bug: 'the journal is called recorded again while batches of other partitions fail',
+    file: 'services/broker/kafka/streams/journal-source.ts',
+    text: 'if (this.stuck.count === 0) this.#outage.succeeded();',
+    replacement: 'this.#outage.succeeded();',
+    test: 'test/broker/kafka/streams/journal-waits.test.ts',
+    title: 'is logged once when it begins',
+  },
+  {
+    id: 'store-outage-taken-for-replay',
+    bug: 'an outage of the store is logged as the failure of a replay',
+    file: 'services/replayer/replayer.ts',
+    text: "event: 'replays_unreadable'",
+    replacement: "event: 'replay_failed'",
+    test: 'test/replayer/replayer.test.ts',
+    title: 'a store that cannot be read is logged once',
   },
   {
     id: 'schema-commands-show-password',

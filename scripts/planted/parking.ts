@@ -9,6 +9,10 @@ const RECOVERY = 'test/sender/lanes/recovery.test.ts';
 const PARKING = 'test/sender/lanes/parking.test.ts';
 const COMES_BACK = 'nothing new is late by a second';
 
+const CONTRACT = 'test/broker/sqlite/contract.test.ts';
+const DELAYED = 'services/broker/sqlite/delayed-tasks.ts';
+const COUNTED = 'counts the parked tasks by reason, since each was first put back';
+
 /** What an endpoint cannot take must wait elsewhere, and come back as soon as it has recovered. */
 export const PARKING_BUGS: readonly PlantedBug[] = [
   {
@@ -118,5 +122,50 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     replacement: 'now - lane.parkedAt >= 3000',
     test: 'test/sender/lanes/recovery.test.ts',
     title: 'are brought back once they are durable',
+  },
+  {
+    id: 'parked-since-the-last-time',
+    bug: 'the age of a parked task begins again each time it is put back',
+    file: 'services/domain/parking.ts',
+    text: 'since: task.parked?.since ?? now',
+    replacement: 'since: now',
+    test: CONTRACT,
+    title: COUNTED,
+  },
+  {
+    id: 'parked-for-the-first-reason',
+    bug: 'a parked task is counted under the reason for which it was put back first',
+    file: 'services/domain/parking.ts',
+    text: 'parked: { reason, since',
+    replacement: 'parked: { reason: task.parked?.reason ?? reason, since',
+    test: CONTRACT,
+    title: COUNTED,
+  },
+  {
+    id: 'parked-uncounted-after-restart',
+    bug: 'tasks that were parked before a restart are not counted',
+    file: DELAYED,
+    text: 'if (id < this.#firstOwn) this.tally.add(task.parked);',
+    replacement: '',
+    test: CONTRACT,
+    title: COUNTED,
+  },
+  {
+    id: 'parked-counted-for-ever',
+    bug: 'parked tasks are counted after they have come back',
+    file: DELAYED,
+    text: 'this.tally.remove(next.task.parked);',
+    replacement: '',
+    test: CONTRACT,
+    title: 'brings the parked tasks of an endpoint back when woken',
+  },
+  {
+    id: 'retry-counted-as-parked',
+    bug: 'the retry after a parked attempt counts as parked',
+    file: 'services/sender/deliver.ts',
+    text: 'const next = { ...tried, attempt',
+    replacement: 'const next = { ...tried, ...task, attempt',
+    test: 'test/sender/deliver.test.ts',
+    title: 'is retried n⁶ + 2 s after its end',
   },
 ];

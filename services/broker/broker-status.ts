@@ -1,5 +1,6 @@
 /** The state of the broker, for readiness, metrics and the operator: a part of the broker port (broker.ts). */
 import type { QuarantineReason } from '../domain/quarantine.ts';
+import type { ParkedReason } from '../domain/task.ts';
 import type { LostRange } from './losses.ts';
 
 export interface BrokerStatus {
@@ -8,10 +9,15 @@ export interface BrokerStatus {
   readonly joining: readonly string[];
   /** Writes that wait although the engine is reachable, one line each, with the remedy. */
   readonly waiting: readonly string[];
-  /** How long the oldest due task has waited to be handed over, milliseconds; 0 = none. */
-  readonly oldestOverdueMs: number;
+  /**
+   * How long the oldest due task has waited to be handed over, milliseconds; 0 = none, null = the servers have not said
+   * it lately. Where several processes share the work, it includes what none of them reads.
+   */
+  readonly oldestOverdueMs: number | null;
   /** The servers' time minus this process's clock, as far as they provably differ, milliseconds; 0 without servers. */
   readonly clockOffsetMs: number;
+  /** The parked tasks that this process knows, by reason: those that it will hand over itself. Others have none. */
+  readonly parked: readonly ParkedStatus[];
   /**
    * Records waiting per stream, whoever reads it, as far as the engine knows. An engine with several processes has to
    * ask its servers for it; `partitions` covers those that this process reads.
@@ -26,6 +32,14 @@ export interface BrokerStatus {
   readonly quarantined: ReadonlyMap<QuarantineReason, number>;
   /** Inputs whose handler keeps throwing. */
   readonly stuck: { readonly count: number; readonly oldestMs: number };
+}
+
+/** The tasks that are parked for one reason. */
+export interface ParkedStatus {
+  readonly reason: ParkedReason;
+  readonly count: number;
+  /** For how long the attempt of the oldest has been put off, milliseconds. */
+  readonly oldestMs: number;
 }
 
 export const STREAM_NAMES = ['events', 'tasks', 'delayed', 'journal'] as const;

@@ -18,8 +18,8 @@
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
 import type { DeadLetter, JournalEntries, JournalEntry, Routed } from '../domain/journal.ts';
+import type { ParkedSettlement } from '../domain/parking.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin, Refusal } from '../domain/quarantine.ts';
-import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { BrokerStatus } from './broker-status.ts';
 import type { Loss, TopicLosses } from './losses.ts';
@@ -166,8 +166,7 @@ export type Settlement =
       /** The task goes to the quarantine, and is not attempted until an operator puts it back. */
       readonly aside?: PutAside;
     }
-  /** Put back, uncounted: comes up after the tier's delay with hop + 1. Only some have a journal entry. */
-  | { readonly kind: 'parked'; readonly tier: Tier; readonly journal?: readonly JournalEntry[] }
+  | ParkedSettlement
   /** Given back: allowed only after stop() was called, or when the task is lost. */
   | { readonly kind: 'released' };
 

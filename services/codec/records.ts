@@ -101,10 +101,11 @@ function taskToAvro(task: DeliveryTask): DeliveryTask {
 }
 
 function taskFromAvro(value: InAvro<DeliveryTask>): DeliveryTask {
-  const { traceparent, linkedSpan, ...rest } = value;
+  const { traceparent, linkedSpan, parked, ...rest } = value;
   const task: { -readonly [K in keyof DeliveryTask]: DeliveryTask[K] } = rest;
   if (traceparent !== null) task.traceparent = traceparent;
   if (linkedSpan !== null) task.linkedSpan = linkedSpan;
+  if (parked !== null) task.parked = { ...parked };
   return task;
 }
 

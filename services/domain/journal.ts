@@ -2,7 +2,7 @@ import type { FailureCode, ResponseKept } from './attempt.ts';
 import type { ApiVersion } from './endpoint.ts';
 import type { EventAsText } from './event.ts';
 import type { CancelReason, Outcome } from './outcome.ts';
-import type { DeliveryTask } from './task.ts';
+import type { DeliveryTask, ParkedReason } from './task.ts';
 
 /** Why an endpoint did not get an event. */
 export const SKIP_REASONS = [
@@ -13,19 +13,6 @@ export const SKIP_REASONS = [
   'subtype_not_in_api_version',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
-
-/** Why a task was put back without an attempt being counted. */
-export const PARKED_REASONS = [
-  'endpoint_full',
-  'merchant_paused',
-  'secret_not_openable',
-  'machine_limit',
-  'egress_proxy',
-  'origin_connections',
-  'network_down',
-  'put_aside',
-] as const;
-export type ParkedReason = (typeof PARKED_REASONS)[number];
 
 /** One line of the routing trace: the result of routing an event to one endpoint. */
 export type RoutingVerdict =

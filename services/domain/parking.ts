@@ -1,6 +1,6 @@
-import type { JournalEntry, ParkedReason } from './journal.ts';
+import type { JournalEntry } from './journal.ts';
 import { TIERS, type Tier } from './retry.ts';
-import type { DeliveryTask } from './task.ts';
+import type { DeliveryTask, ParkedReason } from './task.ts';
 
 /**
  * Returns whether the delivery log records that a task is parked: always on a long tier, else the second, fourth,
@@ -12,6 +12,25 @@ function isRecorded(tier: Tier, hop: number): boolean {
   return tier > TIERS[0] || (times > 1 && (times & (times - 1)) === 0);
 }
 
+/** Put back, uncounted: comes up after the tier's delay with hop + 1. Only some have a journal entry. */
+export interface ParkedSettlement {
+  readonly kind: 'parked';
+  readonly tier: Tier;
+  readonly reason: ParkedReason;
+  readonly journal?: readonly JournalEntry[];
+}
+
+/** Returns the task as it waits: one hop further, and parked since it was first put back. `now`: of the engine's clock. */
+export function parkedTask(
+  task: DeliveryTask,
+  { tier, reason }: ParkedSettlement,
+  { now, retryScale }: { readonly now: number; readonly retryScale: number },
+): DeliveryTask {
+  // Rounded up: never early.
+  const dueAt = Math.ceil(now + (tier * 1000) / retryScale);
+  return { ...task, dueAt, hop: task.hop + 1, parked: { reason, since: task.parked?.since ?? now } };
+}
+
 /**
  * Returns the settlement of a task that is parked at `now`, by the system's time. `retryScale` divides the tier's
  * delay.
@@ -21,9 +40,17 @@ export function parkTask(
   tier: Tier,
   reason: ParkedReason,
   { now, retryScale }: { readonly now: number; readonly retryScale: number },
-): { readonly kind: 'parked'; readonly tier: Tier; readonly journal: readonly JournalEntry[] } {
-  if (!isRecorded(tier, task.hop)) return { kind: 'parked', tier, journal: [] };
-  const { dueAt: _dueAt, hop: _hop, body: _body, traceparent: _trace, linkedSpan: _span, ...delivery } = task;
+): ParkedSettlement {
+  if (!isRecorded(tier, task.hop)) return { kind: 'parked', tier, reason, journal: [] };
+  const {
+    dueAt: _dueAt,
+    hop: _hop,
+    body: _body,
+    traceparent: _trace,
+    linkedSpan: _span,
+    parked: _parked,
+    ...delivery
+  } = task;
   const until = Math.ceil(now + (tier * 1000) / retryScale);
-  return { kind: 'parked', tier, journal: [{ kind: 'parked', at: now, delivery, reason, until }] };
+  return { kind: 'parked', tier, reason, journal: [{ kind: 'parked', at: now, delivery, reason, until }] };
 }

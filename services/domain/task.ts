@@ -40,6 +40,28 @@ export interface DeliveryTask {
   readonly traceparent?: string;
   /** W3C traceparent of the previous attempt, if it was traced: the next one's span links to it. */
   readonly linkedSpan?: string;
+  /** Set while it is parked, and until its attempt is made. */
+  readonly parked?: Parking;
+}
+
+/** Why a task was put back without an attempt being counted. */
+export const PARKED_REASONS = [
+  'endpoint_full',
+  'merchant_paused',
+  'secret_not_openable',
+  'machine_limit',
+  'egress_proxy',
+  'origin_connections',
+  'network_down',
+  'put_aside',
+] as const;
+export type ParkedReason = (typeof PARKED_REASONS)[number];
+
+/** Why a task was put back the last time, and since when its attempt has been put off. */
+export interface Parking {
+  readonly reason: ParkedReason;
+  /** Milliseconds since the epoch, by the clock of the process that first parked it. */
+  readonly since: number;
 }
 
 /** The three classes of tasks. Each has a budget of its own, so a replay never delays live deliveries. */

@@ -1,7 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Broker, Follower } from '../broker/broker.ts';
-import { type PartitionStatus, STREAM_NAMES, type StreamName } from '../broker/broker-status.ts';
+import {
+  type ParkedStatus,
+  type PartitionStatus,
+  STREAM_NAMES,
+  type StreamName,
+} from '../broker/broker-status.ts';
 import { QUARANTINE_REASONS } from '../domain/quarantine.ts';
+import { PARKED_REASONS } from '../domain/task.ts';
 
 const PARTITION = ['stream', 'topic', 'partition'] as const;
 type PartitionLabel = (typeof PARTITION)[number];
@@ -21,6 +27,8 @@ export function observeBroker(
   observePartitions(registry, broker);
   observeCommits(registry, broker);
   observeLosses(registry, broker);
+  observeParked(registry, broker);
+  observeOverdue(registry, broker);
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `hookrail_${name}`,
@@ -32,9 +40,6 @@ export function observeBroker(
     });
   gauge('broker_reachable', '1 while the engine can be written to, otherwise 0.', () =>
     broker.status().reachable ? 1 : 0,
-  );
-  gauge('oldest_overdue_seconds', 'How long the oldest task that is due has been waiting for a sender.', () =>
-    inSeconds(broker.status().oldestOverdueMs),
   );
   gauge(
     'broker_clock_offset_seconds',
@@ -188,6 +193,45 @@ function observeLosses(registry: Registry, broker: Pick<Broker, 'status'>): void
     'Times the read position was outside the log.',
     ({ outOfRange }) => outOfRange,
   );
+}
+
+function observeParked(registry: Registry, broker: Pick<Broker, 'status'>): void {
+  const ofEach = (name: string, help: string, read: (parked: ParkedStatus) => number) =>
+    new Gauge({
+      name: `hookrail_${name}`,
+      help,
+      labelNames: ['reason'],
+      registers: [registry],
+      collect() {
+        // What is put aside waits in the quarantine, and comes back by an operator only.
+        for (const reason of PARKED_REASONS) if (reason !== 'put_aside') this.set({ reason }, 0);
+        for (const parked of broker.status().parked) this.set({ reason: parked.reason }, read(parked));
+      },
+    });
+  ofEach(
+    'parked_tasks',
+    'Tasks put back without an attempt that wait to come up again, by reason.',
+    ({ count }) => count,
+  );
+  ofEach(
+    'parked_oldest_seconds',
+    'How long the attempt of the oldest of them has been put off.',
+    ({ oldestMs }) => inSeconds(oldestMs),
+  );
+}
+
+function observeOverdue(registry: Registry, broker: Pick<Broker, 'status'>): void {
+  new Gauge({
+    name: 'hookrail_oldest_overdue_seconds',
+    help: 'How long the oldest task that is due has been waiting for a sender. Absent while that is not known.',
+    registers: [registry],
+    collect() {
+      const { oldestOverdueMs } = broker.status();
+      // An old value would neither raise the alert nor end it.
+      if (oldestOverdueMs === null) this.remove();
+      else this.set(inSeconds(oldestOverdueMs));
+    },
+  });
 }
 
 function heldOf(broker: Pick<Broker, 'status'>): PartitionStatus[] {

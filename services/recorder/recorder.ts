@@ -1,10 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Broker, JournalBatch } from '../broker/broker.ts';
-import { type JournalEntry, PositionLost } from '../domain/journal.ts';
-import { messageOf } from '../messages/error-message.ts';
+import type { JournalEntry } from '../domain/journal.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 
 /** Entries applied in one store transaction. */
@@ -15,7 +13,6 @@ export interface RecorderDeps {
   readonly broker: Pick<Broker, 'journal'>;
   readonly store: Pick<Store, 'log'>;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly registry: Registry;
   /** Tells the watchdog what this process is busy with; absent: there is none. */
   readonly activity?: Activity;
@@ -31,7 +28,7 @@ export interface Recorder {
  * position (PositionLost).
  */
 export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
-  const { broker, store, log, clock, activity = NOT_WATCHED } = deps;
+  const { broker, store, clock, activity = NOT_WATCHED } = deps;
   const recorded = new Counter({
     name: 'hookrail_journal_entries_recorded_total',
     help: 'Journal entries applied to the delivery log.',
@@ -48,22 +45,10 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
     buckets: BATCH_SECONDS,
     registers: [deps.registry],
   });
-  let isFailing = false;
   const consumer = await broker.journal.consume(
     async (batch) => {
       const startedAt = clock.now();
-      try {
-        await activity.within(journalLabel(batch), () => store.log.applyJournal(batch, batch.entries));
-      } catch (error) {
-        if (error instanceof PositionLost) throw error;
-        const reason = messageOf(error);
-        const { partition, first, last } = batch;
-        if (!isFailing) log.error({ partition, first, last, reason }, 'journal batch not recorded, retrying');
-        isFailing = true;
-        throw error;
-      }
-      if (isFailing) log.warn({ partition: batch.partition }, 'journal batches are recorded again');
-      isFailing = false;
+      await activity.within(journalLabel(batch), () => store.log.applyJournal(batch, batch.entries));
       recorded.inc(batch.entries.length);
       seconds.observe((clock.now() - startedAt) / 1000);
       activity.within(journalLabel(batch), () => {

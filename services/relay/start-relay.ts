@@ -3,6 +3,7 @@ import type { DirectoryChange } from '../domain/directory.ts';
 import { errorLine } from '../messages/error-message.ts';
 import { pollUntil } from '../process/poll-until.ts';
 import type { Timeline } from '../store/outbox.ts';
+import { Outage } from '../telemetry/outage.ts';
 import type { PublishChecks } from './publishable.ts';
 import { type ReconcileDeps, reconcile, untilPropagated } from './reconcile.ts';
 import { Relay, type RelayDeps } from './relay.ts';
@@ -76,7 +77,9 @@ class ReconciledRelay implements RunningRelay {
   async #watch(): Promise<void> {
     const { store, clock, log } = this.#deps;
     const { signal } = this.#stopping;
-    let isFailing = false;
+    const outage = new Outage((error, timeline: string) => {
+      log.error({ event: 'directory_not_reconciled', timeline, reason: errorLine(error) });
+    });
     for (;;) {
       await clock.sleep(LOOK_MS, signal);
       if (signal.aborted) return;
@@ -86,12 +89,9 @@ class ReconciledRelay implements RunningRelay {
       if (timeline === null || (timeline.isReconciled && this.#relay !== null && !isLate)) continue;
       try {
         await this.#reconcile(timeline);
-        isFailing = false;
+        outage.succeeded();
       } catch (error) {
-        const reason = errorLine(error);
-        if (!isFailing && !signal.aborted)
-          log.error({ event: 'directory_not_reconciled', timeline: timeline.name, reason });
-        isFailing = true;
+        if (!signal.aborted) outage.failed(error, timeline.name);
       }
     }
   }

@@ -9,6 +9,7 @@ import { pollUntil } from '../process/poll-until.ts';
 import type { ReplayRecord } from '../store/replays.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { Outage } from '../telemetry/outage.ts';
 import { missedPage } from './missed-page.ts';
 import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
 
@@ -51,6 +52,8 @@ export class Replayer {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   readonly #stopListening: () => void;
+  /** The store does not tell which replays run: there may be none. */
+  readonly #reading: Outage;
   #isWoken = false;
   #wake = () => {};
 
@@ -59,6 +62,15 @@ export class Replayer {
     this.#deps = deps;
     this.#pace = { ...REPLAY_PACE, ...deps.pace };
     this.#turns = new Turns(this.#pace);
+    const { log } = deps;
+    this.#reading = new Outage(
+      (error) =>
+        log.warn(
+          { event: 'replays_unreadable', reason: messageOf(error) },
+          'the replays cannot be read from the store, will try again; those that run stand still',
+        ),
+      () => log.info({ event: 'replays_readable' }, 'the replays are read from the store again'),
+    );
     // One listener for each delivery in progress, whose number turns.ts bounds.
     setMaxListeners(0, this.#stopping.signal);
     this.#stopListening = deps.store.replays.onAdded(() => this.#wakeUp());
@@ -81,7 +93,7 @@ export class Replayer {
       try {
         waitMs = await this.#turn();
       } catch (error) {
-        this.#failed(error, null);
+        this.#reading.failed(error);
       }
       await this.#rest(waitMs);
     }
@@ -94,6 +106,7 @@ export class Replayer {
   async #turn(): Promise<number> {
     const { store, clock } = this.#deps;
     const running = await store.replays.running();
+    this.#reading.succeeded();
     this.#turns.keep(running);
     if (running.length === 0) return LOOK_MS;
     const now = clock.now();
@@ -169,9 +182,8 @@ export class Replayer {
     log.info({ event: 'replay_ended', replay_id, status, reason, count, published, left_out });
   }
 
-  #failed(error: unknown, replay: ReplayRecord | null): void {
+  #failed(error: unknown, { replayId: replay_id }: ReplayRecord): void {
     const reason = messageOf(error);
-    const replay_id = replay?.replayId ?? null;
     this.#deps.log.warn(
       { event: 'replay_failed', replay_id, reason },
       'a replay’s page failed, will try again',

@@ -2,12 +2,12 @@ import type { PutAside, Settlement } from '../broker/broker.ts';
 import type { FailureCode } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
-import type { Attempted, DeadLetter, DeliveryHead, ParkedReason } from '../domain/journal.ts';
+import type { Attempted, DeadLetter, DeliveryHead } from '../domain/journal.ts';
 import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import { attemptLabel, type Culprits, keepLabel } from '../domain/stalls/stall.ts';
-import type { DeliveryTask } from '../domain/task.ts';
+import type { DeliveryTask, ParkedReason } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import type { Pace, Posted, Transport } from './http/transport.ts';
@@ -164,7 +164,8 @@ function settle(
     case 'delivered':
       return { kind: 'settled', journal };
     case 'retry': {
-      const next = { ...task, attempt: task.attempt + 1, hop: 0, dueAt };
+      const { parked: _parked, ...tried } = task;
+      const next = { ...tried, attempt: task.attempt + 1, hop: 0, dueAt };
       return { kind: 'settled', journal, next };
     }
     case 'exhausted':

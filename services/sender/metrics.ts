@@ -1,8 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { FAILURE_CODES } from '../domain/attempt.ts';
-import type { ParkedReason } from '../domain/journal.ts';
 import { ATTEMPTS_MAX, type Tier } from '../domain/retry.ts';
-import type { DeliveryTask } from '../domain/task.ts';
+import type { DeliveryTask, ParkedReason } from '../domain/task.ts';
 import { PlainHistogram } from '../telemetry/plain-histogram.ts';
 import type { Delivery } from './deliver.ts';
 

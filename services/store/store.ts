@@ -12,8 +12,8 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalEntries, ParkedReason, RoutingVerdict } from '../domain/journal.ts';
-import type { Trigger } from '../domain/task.ts';
+import type { JournalEntries, RoutingVerdict } from '../domain/journal.ts';
+import type { ParkedReason, Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Feed } from './feed.ts';

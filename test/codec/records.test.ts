@@ -20,7 +20,7 @@ import type { DirectoryChange } from '../../services/domain/directory.ts';
 import { type DomainEvent, eventAsText } from '../../services/domain/event.ts';
 import type { DeadLetter, DeliveryHead, JournalEntry } from '../../services/domain/journal.ts';
 import type { Quarantined } from '../../services/domain/quarantine.ts';
-import type { DeliveryTask } from '../../services/domain/task.ts';
+import { type DeliveryTask, PARKED_REASONS } from '../../services/domain/task.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 const time = fc.double({ min: 0, max: 4e12, noNaN: true }).map((ms) => ms + 0);
@@ -45,7 +45,10 @@ const headFields = {
 };
 const head = fc.record(headFields) as unknown as fc.Arbitrary<DeliveryHead>;
 const task = fc.record(
-  { ...headFields, dueAt: time, hop: small, body: bytes, traceparent: text, linkedSpan: text },
+  {
+    ...{ ...headFields, dueAt: time, hop: small, body: bytes, traceparent: text, linkedSpan: text },
+    parked: fc.record({ reason: fc.constantFrom(...PARKED_REASONS), since: time }),
+  },
   { requiredKeys: [...(Object.keys(headFields) as (keyof typeof headFields)[]), 'dueAt', 'hop', 'body'] },
 ) as unknown as fc.Arbitrary<DeliveryTask>;
 const event = fc.record({
@@ -249,12 +252,12 @@ describe('the record schemas', () => {
     );
   });
 
-  it('let a task be read that was written before linkedSpan existed', () => {
+  it('let a task be read that was written before parked existed', () => {
     const older = JSON.parse(taskCodec.schema);
-    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');
+    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'parked');
     const [sample] = fc.sample(task, 1);
     if (!sample) throw new Error('no sample');
-    const { linkedSpan: _, ...written } = sample;
+    const { parked: _, ...written } = sample;
     const now = taskCodec.toBuffer(written as DeliveryTask);
     // The field is the last one: an older writer's bytes are the same but for its null.
     const before = now.subarray(0, now.length - 1);

@@ -200,7 +200,7 @@ export function loadGuarantees(bench: GiveBench): void {
       { task: aTask(), journal: [] },
       { task: aTask({ dueAt: bench().clock.now() + 60_000 }), journal: [] },
     ]);
-    await bench().eventually('it is overdue', () => broker.status().oldestOverdueMs > 20);
+    await bench().eventually('it is overdue', () => (broker.status().oldestOverdueMs ?? 0) > 20);
     expect(broker.status().backlog).toMatchObject({ tasks: 1, delayed: 1 });
     await broker.tasks.live.consume(() => DONE, { inFlightMax: 1 });
     await bench().eventually('it is no longer overdue', () => broker.status().oldestOverdueMs === 0);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Broker, Settlement } from '../../services/broker/broker.ts';
-import type { DeliveryTask } from '../../services/domain/task.ts';
+import type { Tier } from '../../services/domain/retry.ts';
+import type { DeliveryTask, ParkedReason } from '../../services/domain/task.ts';
 import { aTask } from '../support/records/broker-records.ts';
 import type { GiveBench } from './broker-bench.ts';
 
@@ -24,13 +25,58 @@ export function parkingGuarantees(bench: GiveBench): void {
         seen.push({ task: given, at: clock.now() });
         if (given.hop > task.hop) return DONE;
         parkedAt = clock.now();
-        return { kind: 'parked', tier: 66 };
+        return { kind: 'parked', tier: 66, reason: 'endpoint_full' };
       },
       { inFlightMax: 1 },
     );
     await bench().eventually('the task comes back', () => seen.length === 2);
     expect(seen[1]?.task).toMatchObject({ deliveryId: task.deliveryId, attempt: 3, hop: 5 });
     expect(seen[1]?.at).toBeGreaterThanOrEqual(parkedAt + 66_000 / bench().installation.retryScale);
+  });
+
+  it('counts the parked tasks by reason, since each was first put back, after a restart too', async () => {
+    const { clock, installation } = bench();
+    let broker = await bench().open();
+    const later = clock.now() + 60_000;
+    const [twice, once, done] = [aTask(), aTask(), aTask()];
+    await publish(broker, [twice, once, done, aTask({ attempt: 2, dueAt: later })]);
+    expect(broker.status().parked).toEqual([]);
+    const handed: DeliveryTask[] = [];
+    const parked = (tier: Tier, reason: ParkedReason) => ({ kind: 'parked', tier, reason }) as const;
+    const handler = (task: DeliveryTask): Settlement => {
+      handed.push(task);
+      if (task.deliveryId === once.deliveryId) return parked(46658, 'endpoint_full');
+      if (task.hop === 0) return parked(731, 'machine_limit');
+      return task.deliveryId === done.deliveryId ? DONE : parked(task.hop === 1 ? 66 : 46658, 'network_down');
+    };
+    await broker.tasks.live.consume(handler, { inFlightMax: 5 });
+    await bench().eventually('all came as often as they should', () => handed.length === 6);
+    const hops = handed.filter(({ deliveryId }) => deliveryId === twice.deliveryId);
+    const since = hops[1]?.parked?.since ?? 0;
+    expect(hops.map((task) => task.parked)).toEqual([
+      undefined,
+      { reason: 'machine_limit', since },
+      { reason: 'network_down', since },
+    ]);
+    const waited = clock.now() - since;
+    expect(waited).toBeGreaterThanOrEqual(731_000 / installation.retryScale);
+    const status = () => [...broker.status().parked].sort((a, b) => (a.reason < b.reason ? -1 : 1));
+    const checked = async () => {
+      await bench().eventually('both are counted', () => status().length === 2);
+      const [full, down] = status();
+      expect([full?.reason, full?.count, down?.reason, down?.count]).toEqual([
+        ...['endpoint_full', 1],
+        ...['network_down', 1],
+      ]);
+      const age = clock.now() - since;
+      // Ages are told to the second.
+      expect(down?.oldestMs).toBeGreaterThanOrEqual(age - 1000);
+      expect(down?.oldestMs).toBeLessThanOrEqual(age + 1000);
+    };
+    await checked();
+    broker = await bench().restart(broker);
+    await broker.tasks.live.consume(handler, { inFlightMax: 5 });
+    await checked();
   });
 
   it('brings the parked tasks of an endpoint back when woken, and no task that waits for its time', async () => {
@@ -50,13 +96,15 @@ export function parkingGuarantees(bench: GiveBench): void {
     await live.consume(
       (task) => {
         hops += 1;
-        if (task.hop === 0) return { kind: 'parked', tier: 46658 };
+        if (task.hop === 0) return { kind: 'parked', tier: 46658, reason: 'endpoint_full' };
         woken.push(task);
         return DONE;
       },
       { inFlightMax: 500 },
     );
     await bench().eventually('all are parked', () => hops === parked.length + 1);
+    const counted = () => broker.status().parked.reduce((sum, { count }) => sum + count, 0);
+    await bench().eventually('all are counted', () => counted() === parked.length + 1);
     let found = 0;
     await bench().eventually('all are found', async () => {
       found += (await live.wake?.(endpointId, 700)) ?? 0;
@@ -68,6 +116,7 @@ export function parkingGuarantees(bench: GiveBench): void {
     await bench().turn(broker);
     expect(woken).toHaveLength(parked.length);
     expect(broker.status().backlog.delayed).toBe(2);
+    expect(counted()).toBe(1);
   });
 }
 

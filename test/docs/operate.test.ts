@@ -2,16 +2,14 @@
  * The operator's pages agree with the service: the table of metrics names exactly the exported ones, alerts and
  * dashboard use existing metrics, every alert has a runbook, and each fires when it should.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { kafkaEnvironment } from '../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { hasPromtool, promtool } from '../support/promtool.ts';
 import { prepareSetup, startService } from '../support/service/system.ts';
 
-const folder = fileURLToPath(new URL('../../docs/operate/', import.meta.url));
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 interface Rule {
@@ -93,13 +91,7 @@ test('every alert is covered by alerts.test.yml', () => {
 });
 
 describe('promtool', () => {
-  const isThere = spawnSync('promtool', ['--version']).status === 0;
-  if (!isThere) {
-    const how = 'promtool is missing (Debian: apt-get install --no-install-recommends prometheus)';
-    if (process.env.HOOKRAIL_REQUIRE_PROMTOOL === '1') throw new Error(`HOOKRAIL_REQUIRE_PROMTOOL=1: ${how}`);
-    console.warn(`The alerting rules are not checked: ${how}.`);
-  }
-  const promtool = (...argv: string[]) => execFileSync('promtool', argv, { cwd: folder, encoding: 'utf8' });
+  const isThere = hasPromtool('The alerting rules are not checked');
 
   it.skipIf(!isThere)('finds the alert rules well formed', () => {
     expect(promtool('check', 'rules', 'alerts.yml')).toContain(`${rules.length} rules found`);

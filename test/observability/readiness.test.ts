@@ -25,8 +25,11 @@ function readiness(change: Partial<BrokerStatus>) {
     reachable: true,
     joining: [],
     waiting: [],
-    oldestOverdueMs: 0,
+    get oldestOverdueMs(): never {
+      throw new Error('readiness must not ask for the age of other processes’ tasks');
+    },
     clockOffsetMs: 0,
+    parked: [],
     get backlog(): never {
       throw new Error('readiness must not ask for the backlog of whole streams');
     },

@@ -1,6 +1,10 @@
 /** `operator status` tells the state of a running service in plain words, of one process and of several. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { serviceStatus, statusText } from '../../services/operator/cli/status-command.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
@@ -30,6 +34,7 @@ test('the status command shows streams, producer, directory, quarantine and dead
     'tasks: nothing waits',
     'delayed: nothing waits',
     'journal: nothing waits',
+    'parked tasks: none',
     'overdue tasks: none',
     'quarantine: empty',
     'dead letters: empty',
@@ -47,6 +52,36 @@ test('the status command counts the quarantine by reason', async () => {
   const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   expect(text).toContain('hookrail_quarantined_total{reason="unknown_merchant"} 1');
   expect((await runTool(where(), 'quarantine', 'summary')).out).toContain('reason=unknown_merchant  count=1');
+});
+
+test('the status command counts parked tasks by reason, with the age of the oldest', async () => {
+  const merchant = new MerchantClient(setup, () => service);
+  await merchant.createEndpoint('https://127.0.0.1:1/hook');
+  await toolAnswer(where(), 'merchants', 'pause', setup.merchantId);
+  expect((await merchant.publish([jsonEventOf(setup.merchantId, 'status-parked')])).status).toBe(202);
+  const parked = async () => (await toolAnswer(where(), 'status')).parked;
+  await eventually('the task is parked', async () => (await parked()).length === 1);
+  expect(await parked()).toEqual([
+    { reason: 'merchant_paused', count: 1, oldestSeconds: expect.any(Number) },
+  ]);
+  expect((await runTool(where(), 'status')).out).toMatch(
+    /^parked tasks: 1 merchant_paused, the oldest for \d+ s$/m,
+  );
+});
+
+test('the status command does not take an unknown age of overdue tasks for none', async () => {
+  let metrics = 'hookrail_backlog{stream="tasks"} 0\n';
+  const server = createServer(({ url }, response) => {
+    response.end(url === '/readyz' ? JSON.stringify({ ready: true, reasons: [] }) : metrics);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const text = async () =>
+    statusText(await serviceStatus([`http://127.0.0.1:${port}`], { quarantine: null, deadLetters: null }));
+  expect(await text()).toContain('overdue tasks: not known yet');
+  metrics += 'hookrail_oldest_overdue_seconds 42\n';
+  expect(await text()).toContain('overdue tasks: the oldest for 42 s');
 });
 
 test('the status command names an address where no service answers', async () => {

@@ -77,7 +77,7 @@ async function aReplay(changedAt = START) {
   return { sent, ended, onceEach };
 }
 
-function runner(change: { store?: object; broker?: object }): Replayer {
+function runner(change: { store?: object; broker?: object }, log = pino({ level: 'silent' })): Replayer {
   const deps: ReplayerDeps = {
     store: { ...api.store, log: api.store.log, replays: { ...api.store.replays, ...change.store } },
     broker: {
@@ -86,7 +86,7 @@ function runner(change: { store?: object; broker?: object }): Replayer {
       ...change.broker,
     },
     clock: api.clock,
-    log: pino({ level: 'silent' }),
+    log,
     made: replayedDeliveries(new Registry()),
     pace: { pageEvents: 25, perSecondMax: 100_000 },
   };
@@ -167,4 +167,20 @@ test('a replay continues after its process ended between publishing a page and s
   await ended();
   onceEach();
   await next.stop();
+});
+
+test('a store that cannot be read is logged once, and once when it is back, as no failure of a replay', {
+  timeout: 30_000,
+}, async () => {
+  const events: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void events.push(JSON.parse(line).event) });
+  let reads = 0;
+  const running = () => {
+    reads += 1;
+    return reads <= 2 ? Promise.reject(new Error('the store does not answer')) : Promise.resolve([]);
+  };
+  const replayer = runner({ store: { running } }, log);
+  await eventually('the store is read again', () => reads > 3, 15_000);
+  expect(events).toEqual(['replays_unreadable', 'replays_readable']);
+  await replayer.stop();
 });

@@ -169,7 +169,7 @@ describe('a failed attempt', () => {
   test.each([1, 2, 3, 4, 5, 6])('number %i is retried n⁶ + 2 s after its end', async (attempt) => {
     answer = { status: 500, headers: {} };
     const task = taskOf({ attempt, hop: 4 });
-    const delivery = await deliver(task, deps);
+    const delivery = await deliver({ ...task, parked: { reason: 'endpoint_full', since: 1 } }, deps);
     const { startedAt, durationMs, failureCode } = attemptedOf(delivery);
     expect(failureCode).toBe('http_5xx');
     if (delivery.settlement.kind !== 'settled' || !delivery.settlement.next)

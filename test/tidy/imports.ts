@@ -117,8 +117,8 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'what broker engines share',
-    files: /^services\/broker\/(work|work-source|work-consumer|due-heap)\.ts$/,
-    parts: ['foundation', 'the broker port'],
+    files: /^services\/broker\/(work|work-source|work-consumer|due-heap|journal-outage|parked-tally)\.ts$/,
+    parts: ['domain', 'foundation', 'the broker port'],
     packages: [],
     instead: 'What engines share knows no engine: pass in what it needs.',
   },

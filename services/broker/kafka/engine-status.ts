@@ -40,9 +40,16 @@ export function engineStatus(parts: EngineParts): BrokerStatus {
       ...parts.admins.flatMap(({ troubles }) => troubles),
       ...parts.rights.lines,
     ],
-    oldestOverdueMs: Math.max(0, overdueMs, lag.waitingMs()),
-    clockOffsetMs: time.offsetMs,
     // The other processes' part is requested only while it is being read.
+    get oldestOverdueMs() {
+      const own = Math.max(0, overdueMs);
+      const others = lag.othersWaitingMs();
+      return others === null && own === 0 ? null : Math.max(own, others ?? 0);
+    },
+    clockOffsetMs: time.offsetMs,
+    get parked() {
+      return taskStreams.parked(now);
+    },
     get backlog() {
       return lag.backlog();
     },

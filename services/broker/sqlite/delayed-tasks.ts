@@ -2,6 +2,7 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import { DueHeap, type DueKey, isBefore } from '../due-heap.ts';
+import { ParkedTally } from '../parked-tally.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import type { StoredDelayed } from './file/wire.ts';
@@ -37,6 +38,9 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   /** Ids in memory, waiting or handed over: a read may find them in the file again. */
   readonly #held = new Set<number>();
   readonly #parked = new ParkedIds();
+  readonly tally = new ParkedTally();
+  /** The first id since the file was opened. Earlier tasks are in the tally only while they are in memory. */
+  #firstOwn = Number.POSITIVE_INFINITY;
   #bytes = 0;
   #horizon: DueKey;
   #reading = false;
@@ -69,6 +73,8 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   committed(id: number, task: DeliveryTask, bytes: number): void {
     this.pending += 1;
     if (task.hop > 0) this.#parked.add(task.endpointId, id);
+    this.#firstOwn = Math.min(this.#firstOwn, id);
+    this.tally.add(task.parked);
     const entry: Entry = { due: task.dueAt, id, task, bytes };
     // Beyond the horizon it stays in the file until it is nearly due.
     if (!isBefore(entry, this.#horizon)) return;
@@ -88,6 +94,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
     this.#heap.pop();
     this.#bytes -= next.bytes;
     if (next.task.hop > 0) this.#parked.remove(next.task.endpointId, next.id);
+    this.tally.remove(next.task.parked);
     this.#readAhead();
     return new FileItem(next.task, null, next.id, this);
   }
@@ -167,9 +174,10 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
   #trim(): void {
     const half = Math.max(1, Math.min(WINDOW_TASKS, this.#heap.size >> 1));
     const dropped = this.#heap.trim(half);
-    for (const { id, bytes } of dropped) {
+    for (const { id, bytes, task } of dropped) {
       this.#held.delete(id);
       this.#bytes -= bytes;
+      if (id < this.#firstOwn) this.tally.remove(task.parked);
     }
     const [first] = dropped;
     if (first && isBefore(first, this.#horizon)) this.#horizon = { due: first.due, id: first.id };
@@ -228,6 +236,7 @@ export class DelayedTasks implements FileFeed<DeliveryTask> {
       // The file's due time was corrected when the file was opened after the system's time had been set.
       const moved = task.dueAt === due ? task : { ...task, dueAt: due };
       this.#hold({ id, due, task: moved, bytes: bytes.length });
+      if (id < this.#firstOwn) this.tally.add(task.parked);
     } catch (error) {
       this.#failed(new Error(`delayed task ${id} is damaged: ${error}`));
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../../process/clock.ts';
 import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../broker.ts';
+import { JournalOutage } from '../journal-outage.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { JOURNAL } from './file/wire.ts';
 import type { LogStream } from './log-stream.ts';
@@ -84,6 +85,7 @@ class SqliteJournalConsumer implements Consumer {
   readonly #from: number;
   readonly #batchMax: number;
   readonly #stopping = new AbortController();
+  readonly #outage: JournalOutage;
   #paused = false;
   #working: Promise<void> | null = null;
   #stop: Promise<'drained' | 'abandoned'> | null = null;
@@ -95,6 +97,7 @@ class SqliteJournalConsumer implements Consumer {
   constructor(reader: SqliteJournal, options: Options, handler: Handler, from: number, batchMax: number) {
     this.#reader = reader;
     this.#options = options;
+    this.#outage = new JournalOutage(options.logger);
     this.#handler = handler;
     this.#from = from;
     this.#batchMax = batchMax;
@@ -179,18 +182,16 @@ class SqliteJournalConsumer implements Consumer {
   #taken(batch: JournalBatch): void {
     this.#reader.held = null;
     this.#reader.failures = 0;
+    this.#outage.succeeded();
     this.#options.log.pending -= batch.entries.length;
     this.#options.queue.settlements.rowsDoneUpTo(JOURNAL, batch.last);
   }
 
   async #pauseAfter(error: unknown): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock } = this.#options;
     if (this.#reader.failures === 0) this.#reader.failingSince = clock.now();
     this.#reader.failures += 1;
-    if (this.#reader.failures === 1) {
-      const what = 'the journal cannot be recorded; retrying until it succeeds';
-      logger?.error({ stream: 'journal', detail: String(error) }, what);
-    }
+    this.#outage.failed(error, this.#reader.held ?? undefined);
     const pause = growingPause(this.#reader.failures, PAUSE_MS, PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
   }

@@ -1,5 +1,6 @@
 import { eventCodec, taskCodec } from '../../codec/records.ts';
 import type { DomainEvent } from '../../domain/event.ts';
+import { parkedTask } from '../../domain/parking.ts';
 import { type Quarantined, type Refusal, refusalText } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { PutAside, ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
@@ -37,9 +38,7 @@ export function settleTask(
       return true;
     case 'parked': {
       for (const entry of settlement.journal ?? []) half.append(JOURNAL, entry);
-      // Rounded up: never early.
-      const dueAt = Math.ceil(options.now + (settlement.tier * 1000) / options.retryScale);
-      half.delay({ ...task, dueAt, hop: task.hop + 1 });
+      half.delay(parkedTask(task, settlement, options));
       return true;
     }
     case 'released':

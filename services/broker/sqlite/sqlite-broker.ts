@@ -198,7 +198,7 @@ class SqliteEngine implements SqliteBroker {
       joining: [],
       waiting: [],
       oldestOverdueMs: this.#streams.oldestOverdueMs(),
-      clockOffsetMs: 0,
+      ...{ clockOffsetMs: 0, parked: this.#streams.parked() },
       backlog: this.#streams.backlog(),
       partitions: this.#streams.partitions(),
       producer: { waitingBytes: 0, oldestWaitingMs: this.#queue.waitingMs },

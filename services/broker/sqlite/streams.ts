@@ -2,6 +2,7 @@ import { encodedDecoder, type RecordDecoder } from '../../codec/record-codec.ts'
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { BrokerStatus, PartitionStatus, StreamName } from '../broker-status.ts';
+import { ParkedTally } from '../parked-tally.ts';
 import type { CommitHalf } from './commit-half.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
 import { CODECS, type EngineThread } from './file/engine-thread.ts';
@@ -108,6 +109,13 @@ export class Streams {
       return [{ ...IDLE, stream: 'delayed' as const, topic, lag: null, oldestMs: ageOf(nextDue, now) }];
     });
     return [...logs, ...delayed];
+  }
+
+  parked(): BrokerStatus['parked'] {
+    return ParkedTally.read(
+      this.#delayed.map(({ tally }) => tally),
+      this.#clock.now(),
+    );
   }
 
   oldestOverdueMs(): number {

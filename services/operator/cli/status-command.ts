@@ -7,6 +7,7 @@ import { OperatorError } from '../commands/arguments.ts';
 const ANSWER_MS_MAX = 5000;
 /** The process does not answer to the name in its address. */
 const MISDIRECTED = 421;
+const OVERDUE = 'hookrail_oldest_overdue_seconds';
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
 
 /** One sample of Prometheus' text format. */
@@ -52,7 +53,14 @@ export interface ServiceStatus {
     readonly stalledPartitions: readonly string[];
     readonly lostRecords: number;
   }[];
-  readonly oldestOverdueSeconds: number;
+  /** The tasks that were put back without an attempt and wait to come up again. */
+  readonly parked: readonly {
+    readonly reason: string;
+    readonly count: number;
+    readonly oldestSeconds: number;
+  }[];
+  /** Null while no process knows it. */
+  readonly oldestOverdueSeconds: number | null;
   /** Null when no process has a record store to count. */
   readonly quarantine: readonly RecordStoreSummary[] | null;
   readonly deadLetters: readonly RecordStoreSummary[] | null;
@@ -92,7 +100,8 @@ export async function serviceStatus(
           .reduce((sum, { value }) => sum + value, 0),
       };
     }),
-    oldestOverdueSeconds: largest(samples, 'hookrail_oldest_overdue_seconds'),
+    parked: parkedOf(samples),
+    oldestOverdueSeconds: samples.some(({ name }) => name === OVERDUE) ? largest(samples, OVERDUE) : null,
     ...recordStores,
   };
 }
@@ -102,7 +111,8 @@ export function statusText(status: ServiceStatus): string {
   return [
     ...status.processes.flatMap(processLines),
     ...status.streams.map(streamLine),
-    `overdue tasks: ${status.oldestOverdueSeconds < 1 ? 'none' : `the oldest for ${duration(status.oldestOverdueSeconds)}`}`,
+    `parked tasks: ${parkedText(status.parked)}`,
+    `overdue tasks: ${overdueText(status.oldestOverdueSeconds)}`,
     `quarantine: ${storeLine(status.quarantine)}`,
     `dead letters: ${storeLine(status.deadLetters)}`,
   ].join('\n');
@@ -122,6 +132,34 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
     ...waiting.map((line) => `  waiting: ${line}`),
     ...(plainConnections.length === 0 ? [] : [`  without TLS: ${plain.join(', ')}`]),
   ];
+}
+
+function parkedOf(samples: readonly Sample[]): ServiceStatus['parked'] {
+  const counts = samples.filter(({ name }) => name === 'hookrail_parked_tasks');
+  return [...new Set(counts.map(({ labels }) => labels.reason ?? ''))].flatMap((reason) => {
+    const own = samples.filter(({ labels }) => labels.reason === reason);
+    const count = counts
+      .filter(({ labels }) => labels.reason === reason)
+      .reduce((sum, { value }) => sum + value, 0);
+    return count === 0
+      ? []
+      : [{ reason, count, oldestSeconds: largest(own, 'hookrail_parked_oldest_seconds') }];
+  });
+}
+
+function parkedText(parked: ServiceStatus['parked']): string {
+  if (parked.length === 0) return 'none';
+  return parked
+    .map(
+      ({ reason, count, oldestSeconds }) => `${count} ${reason}, the oldest for ${duration(oldestSeconds)}`,
+    )
+    .join('; ');
+}
+
+function overdueText(seconds: number | null): string {
+  if (seconds === null)
+    return 'not known yet: the processes ask the brokers now, run this again in five seconds';
+  return seconds < 1 ? 'none' : `the oldest for ${duration(seconds)}`;
 }
 
 function streamLine(stream: ServiceStatus['streams'][number]): string {

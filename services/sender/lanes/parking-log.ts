@@ -1,6 +1,5 @@
-import type { ParkedReason } from '../../domain/journal.ts';
 import type { Tier } from '../../domain/retry.ts';
-import type { DeliveryTask } from '../../domain/task.ts';
+import type { DeliveryTask, ParkedReason } from '../../domain/task.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 

@@ -1,9 +1,9 @@
 import type { FailureCode } from '../../domain/attempt.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EntityKind, EventType } from '../../domain/event.ts';
-import type { ParkedReason, SkipReason } from '../../domain/journal.ts';
+import type { SkipReason } from '../../domain/journal.ts';
 import type { CancelReason } from '../../domain/outcome.ts';
-import type { Trigger } from '../../domain/task.ts';
+import type { ParkedReason, Trigger } from '../../domain/task.ts';
 import type { DeliveryStatus } from '../store.ts';
 
 /**

@@ -55,19 +55,25 @@ describe('delayed tasks', () => {
   });
 });
 
+/** Returns the commits of a partition with one finished record, and what they log. */
+function aCommit() {
+  const clock = new SimulatedClock();
+  const { lines, log } = linesOf('info');
+  const partition = new Partition('deliver', 0);
+  partition.start({ offset: 5, windowStart: 5, done: new Set(), topicId: null, lost: null }, 0);
+  const commits = new Commits({
+    clock,
+    log,
+    topic: 'deliver',
+    groupId: 'wh.deliver',
+    partitions: () => [partition],
+  });
+  return { clock, commits, lines };
+}
+
 describe('commits that always fail', () => {
   it('are logged once, with the missing right, and again when they succeed', async () => {
-    const clock = new SimulatedClock();
-    const { lines, log } = linesOf('info');
-    const partition = new Partition('deliver', 0);
-    partition.start({ offset: 5, windowStart: 5, done: new Set(), topicId: null, lost: null }, 0);
-    const commits = new Commits({
-      clock,
-      log,
-      topic: 'deliver',
-      groupId: 'wh.deliver',
-      partitions: () => [partition],
-    });
+    const { commits, lines } = aCommit();
     const refusal = Object.assign(new Error('Not authorized to access group'), {
       type: 'GROUP_AUTHORIZATION_FAILED',
     });
@@ -81,18 +87,24 @@ describe('commits that always fail', () => {
     expect(lines.at(-1)?.msg).toBe('offset commits succeed again');
   });
 
+  it.each([
+    ['OFFSET_METADATA_TOO_LARGE', 'offset.metadata.max.bytes'],
+    ['UNKNOWN_MEMBER_ID', 'the process joins the group again by itself'],
+    ['NOT_COORDINATOR_FOR_GROUP', 'the brokers have to answer'],
+  ])('are logged with what helps against %s', async (type, remedy) => {
+    const { clock, commits, lines } = aCommit();
+    commits.sendBy(() => Promise.reject(Object.assign(new Error('refused'), { type })));
+    await commits.commit();
+    await clock.advance(20_000);
+    await commits.commit();
+    const remedies = ['offset.metadata.max.bytes', 'joins the group again', 'the brokers have to answer'];
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.msg).toContain(remedy);
+    expect(remedies.filter((one) => lines[0]?.msg.includes(one))).toHaveLength(1);
+  });
+
   it('are not logged while a rebalance may be the cause', async () => {
-    const clock = new SimulatedClock();
-    const { lines, log } = linesOf('info');
-    const partition = new Partition('deliver', 0);
-    partition.start({ offset: 5, windowStart: 5, done: new Set(), topicId: null, lost: null }, 0);
-    const commits = new Commits({
-      clock,
-      log,
-      topic: 'deliver',
-      groupId: 'wh.deliver',
-      partitions: () => [partition],
-    });
+    const { clock, commits, lines } = aCommit();
     commits.sendBy(() => Promise.reject(new Error('The group is rebalancing')));
     await commits.commit();
     expect(lines).toEqual([]);

@@ -113,9 +113,9 @@ describe('the trace header is written', () => {
     ]);
     // The link to the attempt before is in the record itself: every engine carries it.
     expect(records.decode('task', retried?.[1]?.value ?? Buffer.alloc(0))).toEqual(next);
-    expect(tracesOf(outgoing.ofSettlement({ kind: 'parked', tier: 66 }, task, NOW))).toEqual([
-      [topics.retry[66], TRACEPARENT],
-    ]);
+    expect(
+      tracesOf(outgoing.ofSettlement({ kind: 'parked', tier: 66, reason: 'endpoint_full' }, task, NOW)),
+    ).toEqual([[topics.retry[66], TRACEPARENT]]);
     const dead = { kind: 'settled', journal: [], dead: deadLetter(task) } as const;
     expect(tracesOf(outgoing.ofSettlement(dead, task, NOW))).toEqual([[topics.dead, TRACEPARENT]]);
   });

@@ -114,9 +114,9 @@ describe('a broker file of an earlier version', () => {
     const broker = await open();
     await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
     await broker.close();
-    // The same rows as a version before `linkedSpan` would have written them: without its last byte, the null.
+    // The same rows as a version before `parked` would have written them: without its last byte, the null.
     const older = JSON.parse(taskCodec.schema);
-    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'linkedSpan');
+    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'parked');
     const db = new Database(file);
     const add = db.prepare("INSERT INTO writer_schema(id, record, schema) VALUES (77, 'task', ?)");
     add.run(JSON.stringify(older));

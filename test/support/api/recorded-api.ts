@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import type { JournalEntry } from '../../../services/domain/journal.ts';
 import type { DeliveryTask, TaskClass } from '../../../services/domain/task.ts';
@@ -16,8 +15,7 @@ export interface RecordedApi {
 }
 
 export async function startRecorded(api: TestApi, classes: readonly TaskClass[]): Promise<RecordedApi> {
-  const log = pino({ level: 'silent' });
-  const recorder = await startRecorder({ ...api, log, registry: new Registry() });
+  const recorder = await startRecorder({ ...api, registry: new Registry() });
   const sent: DeliveryTask[] = [];
   const recorded = {
     sent,

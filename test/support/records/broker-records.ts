@@ -138,6 +138,7 @@ export function endpointChange(id: string, version: number): DirectoryChange {
 }
 
 function headOf(task: DeliveryTask): Attempted['delivery'] {
-  const { dueAt: _due, hop: _hop, body: _body, traceparent: _trace, linkedSpan: _linked, ...head } = task;
+  const { dueAt: _due, hop: _hop, body: _body, traceparent: _trace, ...rest } = task;
+  const { linkedSpan: _linked, parked: _parked, ...head } = rest;
   return head;
 }

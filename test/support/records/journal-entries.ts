@@ -7,11 +7,11 @@ import type {
   DeliveryHead,
   JournalEntry,
   Parked,
-  ParkedReason,
   Requested,
   Routed,
 } from '../../../services/domain/journal.ts';
 import type { CancelReason } from '../../../services/domain/outcome.ts';
+import type { ParkedReason } from '../../../services/domain/task.ts';
 import type { NewEndpoint, Store } from '../../../services/store/store.ts';
 import { eventOf } from './events.ts';
 

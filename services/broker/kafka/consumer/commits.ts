@@ -2,6 +2,7 @@ import type { EachBatchPayload } from 'kafkajs';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import { Outage } from '../../../telemetry/outage.ts';
 import { rootOf } from '../client/client.ts';
 import type { Partition } from './partition.ts';
 
@@ -38,10 +39,19 @@ export class Commits {
   #isEnded = false;
   /** The first failure since the last success; null = the last one succeeded. */
   #failingSince: number | null = null;
-  #isReported = false;
+  readonly #outage: Outage;
 
   constructor(options: CommitsOptions) {
     this.#options = options;
+    const { groupId, log, topic } = options;
+    this.#outage = new Outage(
+      (error) =>
+        log.warn(
+          { topic, groupId, detail: errorLine(error) },
+          `offsets cannot be committed: a restart would repeat everything since the last commit; ${remedyOf(error)}`,
+        ),
+      () => log.info({ topic, groupId }, 'offset commits succeed again'),
+    );
   }
 
   /** Starts committing, until the end. */
@@ -117,27 +127,35 @@ export class Commits {
   }
 
   #succeeded(): void {
-    const { groupId, log, topic } = this.#options;
-    if (this.#isReported) log.info({ topic, groupId }, 'offset commits succeed again');
     this.#failingSince = null;
-    this.#isReported = false;
+    this.#outage.succeeded();
   }
 
   /** Reported once: a rebalance or a broker's outage passes, and the next commit includes everything of this one. */
   #failed(error: unknown): void {
-    const { clock, groupId, log, topic } = this.#options;
+    const { clock, log, topic } = this.#options;
     log.debug({ topic, detail: errorLine(error) }, 'offsets not committed');
     this.#failingSince ??= clock.now();
-    if (this.#isReported || (!isRefused(error) && clock.now() - this.#failingSince < FAILING_MS)) return;
-    this.#isReported = true;
-    log.warn(
-      { topic, groupId, detail: errorLine(error) },
-      'offsets cannot be committed: a restart would repeat everything since the last commit; ' +
-        (isRefused(error)
-          ? 'the Kafka user needs READ on the group and on the topic, `hookrail operator topics` prints the ACLs'
-          : 'the brokers must accept 4096 bytes of metadata with an offset (offset.metadata.max.bytes)'),
-    );
+    if (isRefused(error) || clock.now() - this.#failingSince >= FAILING_MS) this.#outage.failed(error);
   }
+}
+
+/** The group's coordinator gave the partitions to another member, or is about to. */
+const REJOINS = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'];
+
+/** Returns what helps, in the words of the log line. */
+function remedyOf(error: unknown): string {
+  const type = rootOf(error).type ?? '';
+  if (isRefused(error))
+    return 'the Kafka user needs READ on the group and on the topic, `hookrail operator topics` prints the ACLs';
+  if (type === 'OFFSET_METADATA_TOO_LARGE')
+    return 'the brokers must accept 4096 bytes of metadata with an offset (offset.metadata.max.bytes)';
+  if (REJOINS.includes(type))
+    return (
+      'the process joins the group again by itself; if this lasts for minutes, look for processes of the group that ' +
+      'start and stop, or that stand still for seconds'
+    );
+  return 'the brokers have to answer: check that they run, and the network to the coordinator of the group';
 }
 
 function isRefused(error: unknown): boolean {

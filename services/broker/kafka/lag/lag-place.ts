@@ -19,6 +19,8 @@ export class PartitionLag {
   #newestReadAt = 0;
   /** Since when records have waited at this position without progress, or null. */
   waitingSince: number | null = null;
+  /** The time of the brokers' last answer that includes the group's commit. */
+  answeredAt = Number.NEGATIVE_INFINITY;
   /** The position when it last moved, when that was, and the end when records first waited there. */
   #stand = { position: -1, since: 0, end: 0 };
   #committed = 0;
@@ -77,7 +79,10 @@ export class PartitionLag {
   /** The brokers returned bounds. `done`: the group's commit, where that was requested too. */
   asked(end: number, now: number, done?: number): void {
     this.#end = Math.max(this.#end, end);
-    if (done !== undefined) this.#progress(done, now);
+    if (done !== undefined) {
+      this.answeredAt = now;
+      this.#progress(done, now);
+    }
     this.#noteWaiting(now);
     if (!this.isHeld || !this.#holder) return;
     const { prefix, doneAhead, next } = this.#holder;

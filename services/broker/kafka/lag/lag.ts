@@ -6,6 +6,7 @@ import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts
 import type { BrokerTime } from '../time/broker-time.ts';
 import { PartitionLag } from './lag-place.ts';
 import type { LagTopic } from './lag-topics.ts';
+import { OthersTasks } from './others-tasks.ts';
 
 /** The interval of requests for the ends of this process's partitions. */
 const ASK_MS = 5000;
@@ -24,7 +25,7 @@ type Backlog = Record<StreamName, number>;
 /**
  * The number and age of the records that wait in each stream. This process knows without a request what it writes,
  * reads and settles; it requests the ends of its partitions every five seconds, from each broker once. Other processes'
- * partitions are requested only while the backlog of whole streams is being read.
+ * partitions are requested only while the backlog of whole streams, or the age of first attempts, is being read.
  */
 export class Lag {
   readonly #admins: Admins;
@@ -32,11 +33,10 @@ export class Lag {
   readonly #topics: readonly LagTopic[];
   readonly #retentionOf: (topic: string) => number | null;
   readonly #places = new Map<string, Map<number, PartitionLag>>();
+  readonly #others: OthersTasks;
   readonly #time: Pick<BrokerTime, 'isKnown' | 'now'> | null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedAllAt = Number.NEGATIVE_INFINITY;
-  /** When the last response for all partitions arrived. */
-  #answeredAllAt = Number.NEGATIVE_INFINITY;
   #wantedAt: number;
   #cancel: () => void = () => {};
   #isAsking = false;
@@ -60,6 +60,11 @@ export class Lag {
     this.#time = time;
     this.#wantedAt = clock.now();
     for (const { topic } of topics) this.#places.set(topic, new Map());
+    this.#others = new OthersTasks({
+      ...{ admins, clock, topics: topics.filter(({ stream }) => stream === 'tasks') },
+      places: (topic) => this.#places.get(topic)?.values() ?? [],
+      place: (topic, id) => this.#place(topic, id),
+    });
   }
 
   /** Requests bounds until they arrive, within seconds. Then continues in the background. */
@@ -129,17 +134,9 @@ export class Lag {
     return sums;
   }
 
-  /**
-   * Returns how long first attempts had waited in other processes' partitions when the brokers last responded,
-   * milliseconds; 0 = none. Records written since then may be done by now.
-   */
-  waitingMs(): number {
-    let longest = 0;
-    this.#each((place, { stream }) => {
-      if (stream !== 'tasks' || place.isHeld || place.waitingSince === null) return;
-      longest = Math.max(longest, this.#answeredAllAt - place.waitingSince);
-    });
-    return longest;
+  /** Returns how long first attempts have waited in partitions that this process does not read: see OthersTasks. */
+  othersWaitingMs(): number | null {
+    return this.#others.waitingMs();
   }
 
   /** Returns the partitions that this process reads. */
@@ -167,6 +164,7 @@ export class Lag {
 
   #askAgain(): void {
     this.#cancel = this.#clock.at(this.#clock.now() + ASK_MS, () => {
+      this.#others.askIfWanted();
       this.#ask()
         .catch(() => {})
         .finally(() => {
@@ -203,7 +201,6 @@ export class Lag {
         this.#place(topic, id)?.asked(end, now, done);
       }
     }
-    this.#answeredAllAt = now;
     this.#askedAt = now;
   }
 

@@ -3,6 +3,7 @@ import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { threadModule } from '../../../process/worker-thread.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import { Outage } from '../../../telemetry/outage.ts';
 import type { StallFollower, StallLog } from '../../stalls.ts';
 import type { KafkaAccess } from '../client/access.ts';
 import type { Admins } from '../client/admins.ts';
@@ -96,18 +97,18 @@ class Reading implements StallFollower {
   async #run(): Promise<void> {
     const { clock, log, topic } = this.#options;
     const { signal } = this.#closing;
-    let isFailing = false;
+    // An outage of the brokers is reported elsewhere; a permission that lacks is not.
+    const outage = new Outage((error) =>
+      log.warn({ topic, reason: errorLine(error) }, 'the stalls of other processes cannot be read'),
+    );
     for (;;) {
       await clock.sleep(LOOK_MS, signal);
       if (signal.aborted) return;
       try {
         await this.readNew();
-        isFailing = false;
+        outage.succeeded();
       } catch (error) {
-        // An outage of the brokers is reported elsewhere; a permission that lacks is not.
-        if (!isFailing && !signal.aborted)
-          log.warn({ topic, reason: errorLine(error) }, 'the stalls of other processes cannot be read');
-        isFailing = true;
+        if (!signal.aborted) outage.failed(error);
       }
     }
   }

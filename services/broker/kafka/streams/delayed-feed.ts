@@ -1,8 +1,9 @@
-import type { DeliveryTask } from '../../../domain/task.ts';
+import type { DeliveryTask, Parking } from '../../../domain/task.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { DueHeap, type DueKey } from '../../due-heap.ts';
+import { ParkedTally } from '../../parked-tally.ts';
 import type { Feed } from '../../work.ts';
-import type { ReadRecord } from '../consumer/partition.ts';
+import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import type { BrokerTime } from '../time/broker-time.ts';
 import { type DueWindow, dueTime } from '../time/due-time.ts';
@@ -13,6 +14,7 @@ interface Entry extends DueKey {
   readonly record: ReadRecord;
   readonly tier: RecordReader;
   readonly window: DueWindow;
+  readonly parked: Parking | undefined;
 }
 
 interface Options {
@@ -32,6 +34,8 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
   readonly #options: Options;
   /** A heap per tier: a tier whose consumer is out of its group must not hold up the others. */
   readonly #tiers = new Map<RecordReader, DueHeap<Entry>>();
+  /** By partition: what waits of one that is lost waits elsewhere. */
+  readonly #parked = new Map<Partition, ParkedTally>();
   #count = 0;
   #timer: { readonly at: number; readonly cancel: () => void } | null = null;
   onAvailable: () => void = () => {};
@@ -40,14 +44,15 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     this.#options = options;
   }
 
-  /** `due`: by the brokers' time, as far as is known before the record is decoded. */
-  add(record: ReadRecord, due: number, window: DueWindow, tier: RecordReader): void {
+  /** `due`: by the brokers' time, as far as is known before the record is decoded. `parked`: absent for a retry. */
+  add(record: ReadRecord, due: number, window: DueWindow, tier: RecordReader, parked?: Parking): void {
     let heap = this.#tiers.get(tier);
     if (!heap) {
       heap = new DueHeap<Entry>();
       this.#tiers.set(tier, heap);
     }
-    heap.push({ due, id: this.#count++, record, tier, window });
+    heap.push({ due, id: this.#count++, record, tier, window, parked });
+    if (parked) this.#tallyOf(record.partition).add(parked);
     this.#armAt(this.#options.time.toClock(due));
   }
 
@@ -55,18 +60,19 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     const { clock, records, decode, closing, time } = this.#options;
     const now = time.now();
     for (let heap = this.#soonest(now); heap; heap = this.#soonest(now)) {
-      const { record, tier, window } = heap.pop() as Entry;
+      const { record, tier, window, parked } = heap.pop() as Entry;
+      this.#parked.get(record.partition)?.remove(parked);
       if (!record.partition.isAlive) continue;
       if (!records.isKnown(record.value)) {
         const learnt = records.learn(record.value ?? Buffer.alloc(0), closing);
-        void learnt.then(() => this.add(record, now, window, tier));
+        void learnt.then(() => this.add(record, now, window, tier, parked));
         continue;
       }
       const task = decode(record, tier);
       if (!task) continue;
       const due = dueTime(task, window);
       if (due > now) {
-        this.add(record, due, window, tier);
+        this.add(record, due, window, tier, parked);
         continue;
       }
       // No later than the clock shows: the conversion rounds.
@@ -97,6 +103,18 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
       if (top && (soonest === undefined || top.due < soonest)) soonest = top.due;
     }
     return soonest;
+  }
+
+  /** What is parked in the partitions that are ours. */
+  get parked(): Iterable<ParkedTally> {
+    for (const partition of this.#parked.keys()) if (!partition.isAlive) this.#parked.delete(partition);
+    return this.#parked.values();
+  }
+
+  #tallyOf(partition: Partition): ParkedTally {
+    const tally = this.#parked.get(partition) ?? new ParkedTally();
+    this.#parked.set(partition, tally);
+    return tally;
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import { PositionLost } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../../broker.ts';
+import { JournalOutage } from '../../journal-outage.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
@@ -69,6 +70,7 @@ class KafkaJournalConsumer implements Consumer {
   readonly #lanes = new Map<Partition, JournalLane>();
   readonly #topic: TopicConsumer;
   readonly #stopping = new AbortController();
+  readonly #outage: JournalOutage;
   #paused = false;
   #stop: Promise<'drained' | 'abandoned'> | null = null;
   #abandoned = false;
@@ -83,6 +85,7 @@ class KafkaJournalConsumer implements Consumer {
   ) {
     this.#deps = deps;
     this.#handler = handler;
+    this.#outage = new JournalOutage(deps.log);
     // Each partition may wait with it.
     setMaxListeners(0, this.#stopping.signal);
     const nameOf = (id: number, topicId: string | null) => partitionName(deps, id, topicId);
@@ -191,6 +194,7 @@ class KafkaJournalConsumer implements Consumer {
       lane.held = null;
       lane.after = batch.last;
       lane.failures = 0;
+      if (this.stuck.count === 0) this.#outage.succeeded();
       lane.isSuspect = false;
       lane.waiting.splice(0, records.length);
       for (const record of records) this.#topic.done(record);
@@ -200,10 +204,10 @@ class KafkaJournalConsumer implements Consumer {
   }
 
   async #pauseAfter(lane: JournalLane, error: unknown): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock } = this.#deps;
     if (lane.failures === 0) lane.failingSince = clock.now();
     lane.failures += 1;
-    log.error({ stream: 'journal', failures: lane.failures, detail: String(error) }, 'a handler threw');
+    this.#outage.failed(error, lane.held?.batch);
     const pause = growingPause(lane.failures, PAUSE_MS, PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
   }

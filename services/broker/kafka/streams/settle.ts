@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
+import { parkedTask } from '../../../domain/parking.ts';
 import { TIERS, type Tier, tierOfAttempt } from '../../../domain/retry.ts';
 import { type DeliveryTask, taskClass } from '../../../domain/task.ts';
 import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
@@ -84,12 +85,11 @@ export class Outgoing {
         return records;
       }
       case 'parked': {
-        // Rounded up: never early.
-        const dueAt = Math.ceil(now + this.#delayMs(settlement.tier));
+        const { retryScale } = this.#deps;
         const entries = settlement.journal ?? [];
         return [
           ...entries.map((entry) => this.journal(entry, task.traceparent)),
-          this.#taskOn(this.#tier(settlement.tier), { ...task, dueAt, hop: task.hop + 1 }),
+          this.#taskOn(this.#tier(settlement.tier), parkedTask(task, settlement, { now, retryScale })),
         ];
       }
       case 'released':

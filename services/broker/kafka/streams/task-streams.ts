@@ -2,6 +2,8 @@ import { TIERS, type Tier } from '../../../domain/retry.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
 import { messageOf } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
+import type { ParkedStatus } from '../../broker-status.ts';
+import { ParkedTally } from '../../parked-tally.ts';
 import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
@@ -171,6 +173,14 @@ export class TaskStreams {
     return dues.length > 0 ? Math.min(...dues) : undefined;
   }
 
+  /** Returns the parked tasks that were read and wait. `now`: this process's clock. */
+  parked(now: number): ParkedStatus[] {
+    return ParkedTally.read(
+      TASK_CLASSES.flatMap((taskClass) => [...this.delayed[taskClass].parked]),
+      now,
+    );
+  }
+
   #ending(taskClass: TaskClass): TopicConsumer[] {
     const own = this.#own.get(taskClass);
     this.#own.delete(taskClass);
@@ -215,7 +225,7 @@ export class TaskStreams {
         time.read(record.timestamp);
         // Without a mark, decoding reports the fault when the earliest time has come.
         const due = mark ? dueTime(mark, window) : window.earliest;
-        this.delayed[mark?.taskClass ?? 'live'].add(record, due, window, consumer);
+        this.delayed[mark?.taskClass ?? 'live'].add(record, due, window, consumer, mark?.parked);
       },
       assigned: (partition) => this.#remember(partition, SEEN_RETRY_MS),
       changed: () => {

@@ -18,20 +18,24 @@ const RETRIES: LagTopic = { topic: 'retry', groupId: 'retry', stream: 'delayed',
 const offsetsOf = (topics: readonly string[], at: (topic: string) => number): Offsets =>
   new Map(topics.map((topic) => [topic, new Map([[0, at(topic)]])]));
 
-/** One partition of each topic, on brokers whose logs end where the test says. */
-async function world() {
-  const clock = new SimulatedClock();
+/** Brokers that say what the test sets. */
+function brokers() {
   const ends = new Map(Object.entries({ deliver: 0, retry: 0 }));
   const asked = { own: 0, all: 0, commits: 0 };
+  /** The brokers do not answer while it is true. */
+  const silence = { isSilent: false };
+  const starts = { deliver: 0 };
   /** By another process. */
   const committed = { deliver: 0 };
   const told = (topics: readonly string[]) => offsetsOf(topics, (topic) => ends.get(topic) ?? 0);
   const admins = {
     endsOf: async (topics: readonly string[]) => {
+      if (silence.isSilent) throw new Error('no answer');
       asked.all += 1;
       return told(topics);
     },
-    startsOf: async (topics: readonly string[]) => offsetsOf(topics, () => 0),
+    startsOf: async (topics: readonly string[]) =>
+      offsetsOf(topics, (topic) => (topic === 'deliver' ? starts.deliver : 0)),
     troubles: [],
     commitsOf: async () => {
       asked.commits += 1;
@@ -42,6 +46,13 @@ async function world() {
       return told(topics.map(({ topic }) => topic));
     },
   } as unknown as Admins;
+  return { admins, ends, asked, silence, starts, committed };
+}
+
+/** One partition of each topic, on brokers whose logs end where the test says. */
+async function world() {
+  const clock = new SimulatedClock();
+  const { admins, ends, ...set } = brokers();
   const lag = new Lag(admins, clock, [TASKS, RETRIES], () => 7 * DAY_MS);
   await lag.open();
   const watching = {
@@ -59,8 +70,7 @@ async function world() {
     clock,
     lag,
     watching,
-    asked,
-    committed,
+    ...set,
     partitions,
     status: (topic: 'deliver' | 'retry') => {
       const found = lag.partitions().find((one) => one.topic === topic);
@@ -173,36 +183,6 @@ describe('the lag of partitions that this process reads', () => {
     expect(status('deliver').uncommittedMs).toBe(0);
   });
 
-  it('tells how long first attempts wait only as far as the brokers confirmed it', async () => {
-    const { clock, lag, partitions, committed } = await world();
-    partitions.deliver.isAlive = false;
-    const quiet = async () => {
-      for (let turns = 0; turns < 20; turns += 1) await turn();
-    };
-    const askAfter = async (ms: number) => {
-      clock.advance(ms);
-      await quiet();
-      lag.backlog();
-      await quiet();
-    };
-    lag.appended('deliver', 0, 0);
-    clock.advance(300_000);
-    expect(lag.waitingMs()).toBe(0);
-    committed.deliver = 1;
-    await askAfter(0);
-    expect(lag.waitingMs()).toBe(0);
-    lag.appended('deliver', 0, 1);
-    await askAfter(20_000);
-    expect(lag.waitingMs()).toBe(20_000);
-    clock.advance(5000);
-    expect(lag.waitingMs()).toBe(20_000);
-    await askAfter(20_000);
-    expect(lag.waitingMs()).toBe(45_000);
-    committed.deliver = 2;
-    await askAfter(5000);
-    expect(lag.waitingMs()).toBe(0);
-  });
-
   it('asks one question every five seconds, and about whole streams only on request', async () => {
     const { lag, asked, pass } = await world();
     await pass(20);
@@ -217,5 +197,94 @@ describe('the lag of partitions that this process reads', () => {
     await turn();
     expect(asked.all).toBe(before.all + 1);
     lag.close();
+  });
+});
+
+describe('the age of first attempts that another process should read', () => {
+  /** A process that reads none of them, and whose age is scraped every `everyS` seconds. */
+  async function elsewhere(everyS = 15) {
+    const all = await world();
+    all.partitions.deliver.isAlive = false;
+    const scrape = async () => {
+      const age = all.lag.othersWaitingMs();
+      await turn();
+      return age;
+    };
+    return {
+      ...all,
+      scrape,
+      /** Returns what each scrape found. */
+      async scraped(seconds: number) {
+        const found: (number | null)[] = [];
+        for (let passed = 0; passed < seconds; passed += everyS) {
+          await all.pass(everyS);
+          found.push(await scrape());
+        }
+        return found;
+      },
+    };
+  }
+
+  it('grows while nobody reads them, on a process that only writes them, and is 0 once they are done', async () => {
+    const { append, committed, scraped, scrape, pass } = await elsewhere();
+    await scrape();
+    append('deliver', 3);
+    const ages = (await scraped(105)).map((age) => Math.round((age ?? -1) / 1000));
+    expect(ages.every((age, index) => Math.abs(age - 15 * index - 10) <= 5)).toBe(true);
+    committed.deliver = 3;
+    await pass(6);
+    expect(await scrape()).toBe(0);
+  });
+
+  it('begins again when records are done, and is not kept by a process that starts meanwhile', async () => {
+    const { append, committed, scraped, scrape, pass } = await elsewhere();
+    append('deliver', 3);
+    expect((await scraped(60)).at(-1)).toBeGreaterThan(30_000);
+    committed.deliver = 2;
+    await pass(6);
+    expect(await scrape()).toBeLessThan(6000);
+    committed.deliver = 3;
+    expect((await scraped(60)).at(-1)).toBe(0);
+  });
+
+  it('is not known once the brokers have been silent for 15 s, and is known again with their answer', async () => {
+    const { append, committed, silence, scraped, scrape, pass } = await elsewhere();
+    append('deliver', 1);
+    expect((await scraped(60)).at(-1)).toBeGreaterThan(30_000);
+    silence.isSilent = true;
+    await pass(10);
+    expect(await scrape()).toBeGreaterThan(30_000);
+    await pass(10);
+    expect(await scrape()).toBeNull();
+    silence.isSilent = false;
+    committed.deliver = 1;
+    await pass(6);
+    expect(await scrape()).toBe(0);
+  });
+
+  it('does not count records that retention has deleted', async () => {
+    const { append, scraped, starts } = await elsewhere();
+    await scraped(30);
+    append('deliver', 3);
+    starts.deliver = 3;
+    expect((await scraped(60)).at(-1)).toBe(0);
+  });
+
+  it('is asked for while it is scraped, every minute too, and for five minutes after that', async () => {
+    const { asked, scraped, pass } = await elsewhere(60);
+    expect((await scraped(300)).slice(1)).toEqual([0, 0, 0, 0]);
+    await pass(300);
+    const before = asked.commits;
+    await pass(300);
+    expect(asked.commits).toBe(before);
+  });
+
+  it('is not asked for by a process that reads them all', async () => {
+    const { lag, asked, pass } = await world();
+    await pass(20);
+    const before = asked.commits;
+    expect(lag.othersWaitingMs()).toBe(0);
+    await pass(60);
+    expect(asked.commits).toBe(before);
   });
 });

@@ -22,6 +22,8 @@ const MALFORMED = Buffer.from('malformed');
 async function journalOf({
   isTrusted = true,
   quarantine = async (_record: ReadRecord): Promise<void> => {},
+  /** The store does not accept a batch of this partition while it returns true. */
+  isDown = (_partition: string) => false,
 }) {
   const topic = { isTrusted, start: async () => {}, done: () => {}, abandon: async () => {} };
   const journalEntries = (value: Buffer, { isDecoded }: { readonly isDecoded: boolean }) => {
@@ -29,10 +31,11 @@ async function journalOf({
     throw new Error('not readable');
   };
   let take: (record: ReadRecord) => void = () => {};
+  const lines: { readonly level: number; readonly msg: string }[] = [];
   const journal = new KafkaJournal({
     records: { isKnown: () => true, journalEntries } as unknown as KafkaRecords,
     clock: systemClock(),
-    log: createLogger('silent'),
+    log: createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) }),
     clusterId: 'cluster',
     topic: 'journal',
     open: (options) => {
@@ -45,7 +48,8 @@ async function journalOf({
   onTestFinished(() => journal.abandon());
   const handed: number[] = [];
   await journal.consume(
-    async ({ entries, positions }) => {
+    async ({ entries, partition, positions }) => {
+      if (isDown(partition)) throw new Error('the store does not answer');
       // As the store does.
       for (const _ of entries);
       handed.push(...(positions ?? []));
@@ -53,10 +57,10 @@ async function journalOf({
     async () => undefined,
     { batchMax: 10 },
   );
-  const partition = new Partition('journal', 0);
-  const put = (offset: number, value: Buffer) =>
+  const partitions = [new Partition('journal', 0), new Partition('journal', 1)] as const;
+  const put = (offset: number, value: Buffer, partition: Partition = partitions[0]) =>
     take({ partition, offset, timestamp: 0, key: null, value, headers: {}, bytes: value.length });
-  return { topic, put, handed };
+  return { topic, put, handed, lines, partitions };
 }
 
 it('journal records wait without blocking the process while group membership is uncertain', async () => {
@@ -94,4 +98,30 @@ it('an unreadable journal record is retried until it is in quarantine, before th
   await eventually('the record after it is handed over', () => handed.length > 0);
   expect(refused).toBe(2);
   expect(handed).toHaveLength(1);
+});
+
+it('an outage of the store is logged once when it begins, and once when no partition fails any more', async () => {
+  const calls = [0, 0];
+  const down = new Set(['0', '1']);
+  const { put, handed, lines, partitions } = await journalOf({
+    isDown: (partition) => {
+      const id = partition.split(':').at(-1) ?? '';
+      calls[Number(id)] = (calls[Number(id)] ?? 0) + 1;
+      return down.has(id);
+    },
+  });
+  const messages = () => lines.map(({ msg }) => msg);
+  const begun = 'the journal cannot be recorded; retrying until it succeeds';
+  for (const partition of partitions) put(0, READABLE, partition);
+  await eventually('each batch failed twice', () => Math.min(...calls) >= 2);
+  expect(messages()).toEqual([begun]);
+  down.delete('0');
+  await eventually('one batch is accepted', () => handed.length === 1);
+  const failed = calls[1] ?? 0;
+  await eventually('the other fails again', () => (calls[1] ?? 0) > failed);
+  expect(messages()).toEqual([begun]);
+  down.clear();
+  await eventually('both batches are accepted', () => handed.length === 2);
+  await eventually('the end is logged', () => lines.length > 1);
+  expect(messages()).toEqual([begun, 'the journal is recorded again']);
 });
