@@ -163,7 +163,7 @@ describe('name servers that answer nothing', () => {
     );
     const second = await waited('the second name', () => resolve('b.merchant.com'));
     expect([first.result, second.result]).toEqual([[PUBLIC_ADDRESS], [PUBLIC_ADDRESS]]);
-    expect(first.ms).toBeLessThan(CONNECT_MS);
+    expect(first.ms).toBeLessThan(WAIT_MS_MAX);
     expect(second.ms).toBeLessThan(first.ms);
   });
 });
