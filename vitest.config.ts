@@ -29,6 +29,8 @@ const FEW_AT_ONCE = files([
   'guarantees/postgres/move',
   'guarantees/postgres/outage',
   'guarantees/recovery',
+  'guarantees/silent/postgres',
+  'guarantees/silent/registry',
   'guarantees/stalls',
 ]);
 

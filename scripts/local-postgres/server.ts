@@ -44,6 +44,10 @@ export interface LocalPostgres {
   stop(): Promise<void>;
   /** Ends the server and all its processes with SIGKILL. */
   kill(): Promise<void>;
+  /** Pauses the server and all its processes with SIGSTOP: they hang with their connections open. */
+  pause(): void;
+  /** Resumes them with SIGCONT. */
+  resume(): void;
   /** Makes a standby the primary. Resolves when it accepts writes. */
   promote(): Promise<void>;
   /** Stops it, and deletes its files if they are in a temporary folder. */
@@ -131,10 +135,16 @@ class Server implements LocalPostgres {
   }
 
   async kill(): Promise<void> {
-    await this.#end((pid) => {
-      // Those of its processes that are left keep the next server from starting.
-      for (const each of [pid, ...childrenOf(pid)]) tryToKill(each);
-    });
+    // Those of its processes that are left keep the next server from starting.
+    await this.#end((pid) => signalAll(pid, 'SIGKILL'));
+  }
+
+  pause(): void {
+    if (this.pid !== undefined) signalAll(this.pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    if (this.pid !== undefined) signalAll(this.pid, 'SIGCONT');
   }
 
   async promote(): Promise<void> {
@@ -194,9 +204,15 @@ function childrenOf(pid: number): number[] {
   });
 }
 
-function tryToKill(pid: number): void {
+/** Signals the server first: it starts no other process meanwhile. */
+function signalAll(pid: number, signal: NodeJS.Signals): void {
+  tryToSignal(pid, signal);
+  for (const child of childrenOf(pid)) tryToSignal(child, signal);
+}
+
+function tryToSignal(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It has ended.
   }

@@ -5,12 +5,14 @@ const EXCHANGE = 'services/sender/http/http-exchange.ts';
 const CONNECTION = 'services/sender/http/connection.ts';
 const ORIGINS = 'services/sender/http/origins.ts';
 const SESSION = 'services/sender/http/tls-session.ts';
+const PROXY = 'services/sender/http/egress-proxy.ts';
 const GUARD = 'services/sender/http/address-guard.ts';
 
 const CONNECTIONS = 'test/sender/http/connections.test.ts';
 const HOSTILE = 'test/sender/http/hostile-responses.test.ts';
 const NETWORK = 'test/sender/own-network.test.ts';
 const ADDRESSES = 'test/sender/http/address-guard.test.ts';
+const PROXIES = 'test/sender/http/egress-proxy.test.ts';
 
 /** Connections, hostile responses, and telling our own faults from the receiver's. */
 export const CONNECTION_BUGS: readonly PlantedBug[] = [
@@ -176,6 +178,24 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     replacement: "sign === 'silent' ? to.endpointId : to.endpointId",
     test: 'test/sender/network-watch.test.ts',
     title: 'not for a merchant with one wrong name',
+  },
+  {
+    id: 'hung-proxy-blames-receivers',
+    bug: 'an egress proxy that answers nothing counts as the receivers’ failure',
+    file: PROXY,
+    text: 'if (this.#answeredAt < askedAt)',
+    replacement: 'if (askedAt < 0)',
+    test: PROXIES,
+    title: 'that answers nothing is an own fault',
+  },
+  {
+    id: 'silent-receiver-blames-proxy',
+    bug: 'a silent receiver behind an egress proxy counts as the proxy’s failure, and is never given up',
+    file: PROXY,
+    text: 'at(now() + this.#patienceMs, () => this.#ask())',
+    replacement: 'at(now() + this.#patienceMs, () => {})',
+    test: PROXIES,
+    title: 'leaves the failure to the receiver',
   },
   {
     id: 'silent-first-address',

@@ -59,7 +59,9 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
       : [`${stuck.count} inputs whose handler keeps failing, the oldest for ${seconds(stuck.oldestMs)}`]),
     ...atMost(status.waiting),
     ...atMost(lost),
-    ...(schemasWaiting === 0 ? [] : [`records wait for ${schemasWaiting} schemas of the registry`]),
+    ...(schemasWaiting === 0
+      ? []
+      : [`records wait for ${schemasWaiting} schemas of the registry (HOOKRAIL_SCHEMA_REGISTRY_URL)`]),
     ...atMost(late),
   ];
   return { ready: reasons.length === 0, reasons, waiting };

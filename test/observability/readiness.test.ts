@@ -73,7 +73,7 @@ test('lag, failing handlers and missing schemas are reported, and the process st
     reasons: [],
     waiting: [
       '2 inputs whose handler keeps failing, the oldest for 9 s',
-      'records wait for 1 schemas of the registry',
+      'records wait for 1 schemas of the registry (HOOKRAIL_SCHEMA_REGISTRY_URL)',
       'wh.deliver/3: 40 records wait, the oldest for 31 s',
     ],
   });

@@ -102,7 +102,9 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     const away = { ...environment, HOOKRAIL_POSTGRES_PASSWORD: 's3cret' };
     const refused = await runTool(away, 'store', 'copy', '--to', 'postgres://hookrail@127.0.0.1:1/hookrail');
     expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/^operator: PostgreSQL is unavailable: [^\n]*$/);
+    expect(refused.err).toMatch(
+      /^operator: PostgreSQL at [^ ]+ is unavailable: [^\n]*HOOKRAIL_POSTGRES_URL$/,
+    );
     expect(refused.out + refused.err).not.toContain('s3cret');
   });
 

@@ -70,11 +70,12 @@ export async function start(broker: Broker, answer: Answer, change: Partial<Send
   const receiver = await startRawReceiver(certificates.certificate, answer);
   closing.push(() => receiver.close());
   const directory = new Directory();
+  /** `path`: of the receiver, or a whole URL. */
   const addEndpoint = (id: string, path: string) => {
     const value = {
       uuid: id,
       merchantId: 'm1',
-      url: `${receiver.origin}${path}`,
+      url: new URL(path, receiver.origin).href,
       subscribedEvents: null,
       status: 'active',
       apiVersion: '2.3.8',

@@ -8,7 +8,7 @@ import type { DescriptorWatch } from '../../process/descriptors.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { type Dial, raceAddresses } from './address-race.ts';
 import { ConnectFailure, connectFailureOf, machineLimit } from './connect-failure.ts';
-import { openTunnel } from './egress-proxy.ts';
+import { Tunnels } from './egress-proxy.ts';
 import { certificateEnd, type KeptSession, keepSession, mayBeResumed } from './tls-session.ts';
 
 export interface ConnectorDeps {
@@ -57,11 +57,14 @@ export function secureContext(extraCa: string | null): tls.SecureContext {
 /** Opens verified TLS connections to checked addresses, and to nothing else. */
 export class Connector {
   readonly #deps: ConnectorDeps;
+  /** Null without an egress proxy. */
+  readonly #tunnels: Tunnels | null;
   readonly #opening = new Set<Connecting>();
   readonly #deadlines: Deadlines<Connecting>;
 
   constructor(deps: ConnectorDeps) {
     this.#deps = deps;
+    this.#tunnels = deps.proxy && new Tunnels(deps.proxy, deps.clock, deps.connectTimeoutMs);
     const deadline = { aheadMs: deps.connectTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(deps.clock, deadline, (connecting) =>
       connecting.end(timedOut(connecting)),
@@ -78,6 +81,7 @@ export class Connector {
         host: target.host,
         stage: 'resolving',
         isReached: false,
+        proxyFailure: null,
         giveUp: () => {},
         isOver: false,
         stepped,
@@ -137,17 +141,20 @@ export class Connector {
     connecting: Connecting,
     onConnected: () => void,
   ): Dial<Established> {
-    const { guard, proxy } = this.#deps;
+    const { clock, guard } = this.#deps;
+    const tunnels = this.#tunnels;
     const connected = () => {
       connecting.stage = 'handshaking';
       connecting.stepped();
       onConnected();
     };
-    if (proxy === null || guard.isExempt(target.host)) {
+    if (tunnels === null || guard.isExempt(target.host)) {
       const handshake = this.#handshake(target, { host: address, port: target.port }, connected);
       return { result: handshake.established, cancel: () => void handshake.socket.destroy() };
     }
-    const tunnel = openTunnel(proxy, address, target.port);
+    const askedAt = clock.now();
+    connecting.proxyFailure ??= () => tunnels.unanswered(askedAt);
+    const tunnel = tunnels.open(address, target.port);
     let cancel = () => tunnel.cancel();
     const result = tunnel.opened.then((socket) => {
       cancel = () => void socket.destroy();
@@ -232,6 +239,8 @@ interface Connecting {
   stage: 'resolving' | 'connecting' | 'handshaking';
   /** One of the addresses refused: the network works. */
   isReached: boolean;
+  /** Returns the failure of the egress proxy's silence; null where it was not asked. */
+  proxyFailure: (() => ConnectFailure) | null;
   /** Closes everything opened for it so far. */
   giveUp(): void;
   isOver: boolean;
@@ -239,12 +248,13 @@ interface Connecting {
   end(result: Established | ConnectFailure): void;
 }
 
-function timedOut({ host, stage, isReached }: Connecting): ConnectFailure {
+function timedOut({ host, stage, isReached, proxyFailure }: Connecting): ConnectFailure {
   const sign = isReached ? 'reached' : 'silent';
   switch (stage) {
     case 'resolving':
       return new ConnectFailure('dns_error', `${host} was not resolved in time`, { sign });
     case 'connecting':
+      if (proxyFailure) return proxyFailure();
       return new ConnectFailure('connect_timeout', 'the connection was not established in time', { sign });
     case 'handshaking':
       return new ConnectFailure('connect_timeout', 'the TLS handshake did not end in time');

@@ -1,6 +1,7 @@
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
+import type { Clock } from '../../process/clock.ts';
 import { ConnectFailure } from './connect-failure.ts';
 
 /** A tunnel being opened: `cancel` gives it up, and `opened` rejects. */
@@ -10,71 +11,138 @@ export interface Tunnel {
 }
 
 /**
- * Asks the proxy to connect to an address (CONNECT, RFC 9110 §9.3.6). The proxy gets an address that was checked here,
- * never a name: its own resolution could lead elsewhere. Rejects with a ConnectFailure: a failure of the proxy itself
- * is our own fault and costs no attempt; a target that it cannot or may not reach is the receiver's.
+ * The proxy that connects for the senders. One that hangs answers no CONNECT, nor does one that waits for a silent
+ * receiver. So while a CONNECT is unanswered, the proxy is asked something that it must answer by itself.
  */
-export function openTunnel(proxy: EgressProxy, address: string, port: number): Tunnel {
-  const target = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
-  const asked = request({
-    host: proxy.host,
-    port: proxy.port,
-    method: 'CONNECT',
-    path: target,
-    agent: false,
-    headers: {
-      Host: target,
-      ...(proxy.authorization === null ? {} : { 'Proxy-Authorization': proxy.authorization }),
-    },
-  });
-  const opened = new Promise<Socket>((resolve, reject) => {
-    asked.once('connect', ({ statusCode = 0 }, socket, head) => {
-      const isOpen = statusCode >= 200 && statusCode < 300;
-      // A TLS server sends nothing first: bytes that come with the proxy's response are not from the receiver.
-      if (isOpen && head.length === 0) return resolve(socket);
-      socket.destroy();
-      reject(isOpen ? oursBy('sent data after its response') : refusal(statusCode));
+export class Tunnels {
+  readonly #proxy: EgressProxy;
+  readonly #clock: Clock;
+  /** A CONNECT that is unanswered for this long has the proxy asked, which has as long to answer; milliseconds. */
+  readonly #patienceMs: number;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #isAsking = false;
+
+  /** `timeoutMs`: after which a tunnel that was not opened is given up. */
+  constructor(proxy: EgressProxy, clock: Clock, timeoutMs: number) {
+    this.#proxy = proxy;
+    this.#clock = clock;
+    this.#patienceMs = timeoutMs / 2;
+  }
+
+  /** Returns the failure of a CONNECT that was asked at `askedAt` and has waited for a whole time-out without an answer. */
+  unanswered(askedAt: number): ConnectFailure {
+    if (this.#answeredAt < askedAt) return this.#ours('does not answer');
+    return new ConnectFailure('connect_timeout', 'the connection was not established in time', {
+      sign: 'silent',
+    });
+  }
+
+  /**
+   * Asks the proxy to connect to an address (CONNECT, RFC 9110 §9.3.6). The proxy gets an address that was checked here,
+   * never a name: its own resolution could lead elsewhere. Rejects with a ConnectFailure: a failure of the proxy itself
+   * is our own fault and costs no attempt; a target that it cannot or may not reach is the receiver's.
+   */
+  open(address: string, port: number): Tunnel {
+    const target = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
+    const asked = this.#request('CONNECT', target, { Host: target });
+    const { now, at } = this.#clock;
+    const stopWaiting = at(now() + this.#patienceMs, () => this.#ask());
+    const opened = new Promise<Socket>((resolve, reject) => {
+      asked.once('connect', ({ statusCode = 0 }, socket, head) => {
+        this.#answered();
+        const isOpen = statusCode >= 200 && statusCode < 300;
+        // A TLS server sends nothing first: bytes that come with the proxy's response are not from the receiver.
+        if (isOpen && head.length === 0) return resolve(socket);
+        socket.destroy();
+        reject(isOpen ? this.#ours('sent data after its response') : this.#refusal(statusCode));
+      });
+      asked.once('response', (response) => {
+        this.#answered();
+        response.destroy();
+        reject(this.#refusal(response.statusCode ?? 0));
+      });
+      asked.once('error', (error: NodeJS.ErrnoException) => {
+        reject(this.#ours(`cannot be used: ${error.code ?? error.message}`));
+      });
+      asked.once('close', stopWaiting);
+    });
+    asked.end();
+    return { opened, cancel: () => void asked.destroy() };
+  }
+
+  /** The final recipient of Max-Forwards: 0 is the proxy itself (RFC 9110 §7.6.2). A refusal is as good an answer. */
+  #ask(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const asked = this.#request('OPTIONS', '*', { Host: this.#where, 'Max-Forwards': '0' });
+    const { now, at } = this.#clock;
+    let isLate = false;
+    const stopWaiting = at(now() + this.#patienceMs, () => {
+      isLate = true;
+      asked.destroy();
     });
     asked.once('response', (response) => {
+      this.#answered();
       response.destroy();
-      reject(refusal(response.statusCode ?? 0));
     });
     asked.once('error', (error: NodeJS.ErrnoException) => {
-      reject(oursBy(`cannot be used: ${error.code ?? error.message}`));
+      if (!isLate && !UNREACHABLE.has(error.code ?? '')) this.#answered();
     });
-  });
-  asked.end();
-  return { opened, cancel: () => void asked.destroy() };
+    asked.once('close', () => {
+      stopWaiting();
+      this.#isAsking = false;
+    });
+    asked.end();
+  }
+
+  #answered(): void {
+    this.#answeredAt = this.#clock.now();
+  }
+
+  #request(method: string, path: string, headers: Readonly<Record<string, string>>): ClientRequest {
+    const { host, port, authorization } = this.#proxy;
+    const credentials = authorization === null ? {} : { 'Proxy-Authorization': authorization };
+    return request({ host, port, method, path, agent: false, headers: { ...headers, ...credentials } });
+  }
+
+  get #where(): string {
+    const { host, port } = this.#proxy;
+    return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  }
+
+  /**
+   * Classifies a refusal. 502, 503, 504: the proxy tried (RFC 9110 §15.6). 403 and other 4xx: it refuses the target.
+   * 407: it refuses us. None of them shows that a receiver was reached.
+   */
+  #refusal(status: number): ConnectFailure {
+    if (status === 504) {
+      return new ConnectFailure('connect_timeout', 'the egress proxy did not reach the address in time', {
+        sign: 'silent',
+      });
+    }
+    if (status === 502 || status === 503) {
+      return new ConnectFailure('connect_refused', `the egress proxy did not reach the address (${status})`, {
+        sign: 'silent',
+      });
+    }
+    if (status >= 400 && status < 500 && status !== 407) {
+      return new ConnectFailure(
+        'connect_refused',
+        `the egress proxy refused to connect to the address (${status})`,
+        { sign: 'unknown' },
+      );
+    }
+    return this.#ours(`answered ${status}`);
+  }
+
+  /** Names the proxy's address: operators read it, merchants do not. */
+  #ours(what: string): ConnectFailure {
+    return new ConnectFailure('connect_refused', `the egress proxy at ${this.#where} ${what}`, {
+      ownFault: 'egress_proxy',
+      sign: 'unknown',
+    });
+  }
 }
 
-/**
- * Classifies a refusal. 502, 503, 504: the proxy tried (RFC 9110 §15.6). 403 and other 4xx: it refuses the target.
- * 407: it refuses us. None of them shows that a receiver was reached.
- */
-function refusal(status: number): ConnectFailure {
-  if (status === 504) {
-    return new ConnectFailure('connect_timeout', 'the egress proxy did not reach the address in time', {
-      sign: 'silent',
-    });
-  }
-  if (status === 502 || status === 503) {
-    return new ConnectFailure('connect_refused', `the egress proxy did not reach the address (${status})`, {
-      sign: 'silent',
-    });
-  }
-  if (status >= 400 && status < 500 && status !== 407) {
-    return new ConnectFailure(
-      'connect_refused',
-      `the egress proxy refused to connect to the address (${status})`,
-      { sign: 'unknown' },
-    );
-  }
-  return oursBy(`answered ${status}`);
-}
-
-function oursBy(what: string): ConnectFailure {
-  return new ConnectFailure('connect_refused', `the egress proxy ${what}`, {
-    ownFault: 'egress_proxy',
-    sign: 'unknown',
-  });
-}
+/** Of a proxy's host that is silent itself, or of its name's servers. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);

@@ -2,8 +2,9 @@
  * Guarantee: with an egress proxy, every connection to a receiver goes through it, to an address that the sender
  * checked; the proxy sees TLS only, and its own faults cost no attempt.
  */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
 import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
@@ -34,6 +35,8 @@ interface Proxy {
   readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
   /** All bytes that went through it towards the receiver. */
   readonly seen: Buffer[];
+  /** What it was asked itself: the method, the target and Max-Forwards. */
+  readonly questions: readonly string[];
 }
 
 type Decide = (request: IncomingMessage, client: Socket, receiver: () => Socket) => void;
@@ -44,12 +47,26 @@ const connects: Decide = (_request, client, receiver) => {
   client.pipe(upstream).pipe(client);
 };
 
+type AnswerItself = (response: ServerResponse) => void;
+const answered: AnswerItself = (response) => void response.end();
+const refused: AnswerItself = (response) => void response.writeHead(501).end();
+const closed: AnswerItself = (response) => void response.destroy();
+
 /** A CONNECT proxy that leads every target to the one receiver. */
-async function startProxy(receiver: RawReceiver, decide: Decide): Promise<Proxy> {
+async function startProxy(
+  receiver: RawReceiver,
+  decide: Decide,
+  answerItself: AnswerItself = () => {},
+): Promise<Proxy> {
+  const questions: string[] = [];
   const asked: { target: string; authorization: string | undefined }[] = [];
   const seen: Buffer[] = [];
   const sockets = new Set<Socket>();
-  const server: Server = createServer();
+  const server: Server = createServer((request, response) => {
+    questions.push(`${request.method} ${request.url} ${request.headers['max-forwards']}`);
+    answerItself(response);
+  });
+  server.on('connection', (socket) => void sockets.add(socket));
   server.on('connect', (request: IncomingMessage, client: Socket) => {
     asked.push({ target: request.url ?? '', authorization: request.headers['proxy-authorization'] });
     client.on('error', () => {}).on('data', (bytes: Buffer) => seen.push(bytes));
@@ -68,7 +85,7 @@ async function startProxy(receiver: RawReceiver, decide: Decide): Promise<Proxy>
       server.close(() => resolve());
     });
   opened.push({ close });
-  return { url: `http://user:p%40ss@127.0.0.1:${port}`, asked, seen };
+  return { url: `http://user:p%40ss@127.0.0.1:${port}`, asked, seen, questions };
 }
 
 async function startReceiver(): Promise<RawReceiver> {
@@ -176,9 +193,31 @@ describe('the egress proxy', () => {
     expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 
-  test('that stays silent ends the attempt with the connect time-out', async () => {
-    const posted = await post((await startProxy(await startReceiver(), () => {})).url);
-    expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'connect_timeout' });
+  test('that answers no CONNECT, but what it is asked itself, leaves the failure to the receiver', async () => {
+    for (const answer of [answered, refused, closed]) {
+      const proxy = await startProxy(await startReceiver(), () => {}, answer);
+      const posted = await post(proxy.url);
+      expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'connect_timeout' });
+      expect(posted).toMatchObject({ ownFault: null, sign: 'silent' });
+      expect(proxy.questions).toEqual(['OPTIONS * 0']);
+    }
+  });
+
+  test('that answers nothing is an own fault, which names its address', async () => {
+    const proxy = await startProxy(await startReceiver(), () => {});
+    const posted = await post(proxy.url);
+    expect(posted).toMatchObject({
+      exchange: { kind: 'failed', detail: `the egress proxy at ${new URL(proxy.url).host} does not answer` },
+      ownFault: 'egress_proxy',
+    });
+    expect(proxy.questions).toEqual(['OPTIONS * 0']);
+  });
+
+  test('that answers is not asked anything itself', async () => {
+    const proxy = await startProxy(await startReceiver(), connects);
+    await post(proxy.url);
+    await setTimeout(600);
+    expect(proxy.questions).toEqual([]);
   });
 
   test('that is unreachable is an own fault', async () => {

@@ -103,7 +103,7 @@ export class KnownSchemas {
     const reason = messageOf(error);
     this.#log.warn(
       { registry: this.#registry.url, schemaId: id, reason },
-      'the schema registry does not answer: records with new schemas wait, others are processed',
+      'the schema registry does not answer: records with new schemas wait, others are processed; check it and HOOKRAIL_SCHEMA_REGISTRY_URL',
     );
   }
 

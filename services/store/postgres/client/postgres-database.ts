@@ -17,6 +17,7 @@ const SILENT_MS = 10_000;
 export const MAINTENANCE_MS = 3_600_000;
 /** The interval of tests whether the server answers again. */
 const PROBE_MS = 1_000;
+const CHECK = 'check the server and HOOKRAIL_POSTGRES_URL';
 const DISK_FULL = '53100';
 /** The interval of lines about a full disk. */
 const NOTED_EVERY_MS = 60_000;
@@ -32,6 +33,8 @@ export interface DatabaseOptions extends PrimaryOptions {
  */
 export class PostgresDatabase {
   readonly #primary: Primary;
+  /** All its hosts. */
+  readonly #where: string;
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
   #isReachable = true;
@@ -57,6 +60,7 @@ export class PostgresDatabase {
   constructor({ clock, log, ...options }: DatabaseOptions) {
     this.#maintenanceMs = Math.max(MAINTENANCE_MS, options.queryMs ?? 0);
     this.#primary = new Primary(options);
+    this.#where = options.address.hosts.map(({ host, port }) => `${host}:${port}`).join(', ');
     this.#clock = clock;
     this.#log = log;
   }
@@ -167,7 +171,9 @@ export class PostgresDatabase {
       if (failure === 'lost') this.#lost(error);
       if (sqlStateOf(error) === DISK_FULL) this.#noteFullDisk(error);
       const state = isUnknown ? 'unknown' : 'away';
-      throw new StoreUnavailable(`PostgreSQL is unavailable: ${errorLine(error)}`, { cause: error, state });
+      const remedy = failure === 'lost' ? `; ${CHECK}` : '';
+      const what = `PostgreSQL at ${this.#where} is unavailable: ${errorLine(error)}${remedy}`;
+      throw new StoreUnavailable(what, { cause: error, state });
     }
   }
 
@@ -182,7 +188,7 @@ export class PostgresDatabase {
   #lost(error: unknown): void {
     if (!this.#isReachable || this.#isClosed) return;
     this.#isReachable = false;
-    const what = 'PostgreSQL cannot be reached: check the server and HOOKRAIL_POSTGRES_URL';
+    const what = `PostgreSQL at ${this.#where} cannot be reached: ${CHECK}`;
     this.#log?.error({ event: 'store_unreachable', reason: errorLine(error) }, what);
     this.#probeSoon();
   }

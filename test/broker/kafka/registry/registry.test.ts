@@ -97,7 +97,10 @@ describe('a codec whose registry fails', () => {
       await passing(learnt);
       expect(codec.decodeEvent(unknown)).toEqual({ ok: true, event });
       expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-        [40, 'the schema registry does not answer: records with new schemas wait, others are processed'],
+        [
+          40,
+          'the schema registry does not answer: records with new schemas wait, others are processed; check it and HOOKRAIL_SCHEMA_REGISTRY_URL',
+        ],
         [30, 'the schema registry answers again'],
       ]);
     },
