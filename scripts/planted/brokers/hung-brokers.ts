@@ -2,7 +2,7 @@ import type { PlantedBug } from '../planted-bug.ts';
 
 const SILENT = 'services/broker/kafka/client/silent-brokers.ts';
 const CLIENT = 'services/broker/kafka/client/client.ts';
-const HUNG = 'test/guarantees/kafka/hung-broker.test.ts';
+const HUNG = 'test/guarantees/silent/hung-broker.test.ts';
 
 /** Brokers that keep their connections open and answer nothing. */
 export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
@@ -29,7 +29,7 @@ export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
     id: 'silent-coordinator-kept',
     bug: 'a member waits for the coordinator that does not answer',
     file: SILENT,
-    text: 'if (error instanceof Error && UNREACHABLE.includes(error.name)) throw createErrorFromCode(NOT_COORDINATOR);',
+    text: 'if (this.coordinator && isSilent(this.coordinator)) throw createErrorFromCode(NOT_COORDINATOR);',
     replacement: '',
     test: HUNG,
     needsKafka: true,

@@ -9,6 +9,7 @@ import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { judge } from '../../support/models/delivery-checker.ts';
 import { arrivalDelays } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 
 const START_MS_MAX = 240_000;
 const PUBLISH_PAUSE_MS = 200;
@@ -43,7 +44,7 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
 
   /** Lets events flow while `fault` happens and for a while after it, and waits until all are delivered. */
   async function underLoad(fault: () => Promise<void>): Promise<{ from: number; to: number }> {
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     await sleep(SETTLE_MS);
     const from = Date.now();
     await fault();

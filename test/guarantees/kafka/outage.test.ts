@@ -12,6 +12,7 @@ import { twiceUnready, watchReadiness } from '../../support/kafka/readiness-watc
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { judge } from '../../support/models/delivery-checker.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 
 const OUTAGE_MS = Number(process.env.KILL_LOOP_KAFKA_OUTAGE_SECONDS ?? 15) * 1000;
 const RETRY_SCALE = 10_000;
@@ -43,7 +44,7 @@ await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
     });
     const { fleet } = trial;
     const watch = watchReadiness(fleet.processes);
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     try {
       await sleep(3000);
       const brokersAway = await withoutBrokers(trial);

@@ -19,6 +19,7 @@ import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka
 import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 import { readDelivery } from '../../support/trials/recorded-delivery.ts';
 
 const TIMEOUT_MS = 400_000;
@@ -93,7 +94,7 @@ function failovers(kafka: KafkaForTests): void {
     const probes = await createProbes();
     const writer = new ManagementWriter(trial.merchant);
     writer.start();
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     await eventually('changes are acknowledged', () => writer.acknowledged >= CHANGES, CHANGED_MS_MAX);
     await untilDeliveriesGoOn(trial, ARRIVALS);
 
@@ -147,7 +148,7 @@ function failovers(kafka: KafkaForTests): void {
       await createUnused({ description: 'kept' }),
       await createUnused(),
     ];
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     await untilDeliveriesGoOn(trial, ARRIVALS);
     await untilReplayed(servers);
 

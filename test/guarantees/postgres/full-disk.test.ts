@@ -17,6 +17,7 @@ import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka
 import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 
 const SIZE_MB = 200;
 const LEFT_MB = 1;
@@ -57,7 +58,7 @@ function fullDisk(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
     const { fleet, merchant } = trial;
     const recorders = fleet.of('recorder');
     const writer = new ManagementWriter(merchant);
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     try {
       writer.start();
       await eventually('changes are acknowledged', () => writer.acknowledged >= REFUSALS);

@@ -16,6 +16,7 @@ import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka
 import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 
 const PUBLISH_PAUSE_MS = 100;
 const TIMEOUT_MS = 400_000;
@@ -52,7 +53,7 @@ function move(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
         eventually(`changes ${label}`, () => writer.acknowledged >= acknowledged + CHANGES, BACK_MS_MAX),
       ]);
     };
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     try {
       writer.start();
       const from = Date.now();

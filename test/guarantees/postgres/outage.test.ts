@@ -18,6 +18,7 @@ import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka
 import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 
 const OUTAGE_MS = Number(process.env.KILL_LOOP_POSTGRES_OUTAGE_SECONDS ?? 10) * 1000;
 const PUBLISH_PAUSE_MS = 250;
@@ -53,7 +54,7 @@ function outage(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
     const users = [...fleet.of('api'), ...fleet.of('recorder')];
     const writer = new ManagementWriter(trial.merchant);
     const watch = watchReadiness(fleet.processes);
-    const publishing = trial.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     try {
       writer.start();
       await sleep(SETTLE_MS);

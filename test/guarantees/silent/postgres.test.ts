@@ -18,6 +18,7 @@ import { longestGap, untilDeliveriesGoOn } from '../../support/trials/first-arri
 import { RETRY_SCALE, startKafkaProducerTrial } from '../../support/trials/kafka-producer-trial.ts';
 import type { Trial } from '../../support/trials/kafka-trial.ts';
 import { expectLogEqualsArrivals } from '../../support/trials/log-against-arrivals.ts';
+import { publishSteadily } from '../../support/trials/publishing.ts';
 import { printWait, waited } from '../../support/trials/waits.ts';
 
 const PUBLISH_PAUSE_MS = 1000;
@@ -46,7 +47,7 @@ function frozen(kafka: KafkaForTests, postgres: () => LocalPostgres): void {
     trial = await startKafkaProducerTrial('frozen PostgreSQL', kafka, stores);
     const running = trial;
     const { fleet, merchant } = running;
-    const publishing = running.publishSteadily(PUBLISH_PAUSE_MS);
+    const publishing = publishSteadily(running, PUBLISH_PAUSE_MS);
     await untilDeliveriesGoOn(running, 10);
     // Its connections are open and in use when it freezes.
     expect((await merchant.request('GET', ENDPOINTS)).status).toBe(200);

@@ -2,7 +2,6 @@
  * A fleet on its own Kafka, with receivers that keep their own log and a steady producer: the guarantees are tested on
  * it. Every event goes to one endpoint for each receiver behaviour; see receivers.ts.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventToJson } from '../../../services/codec/events.ts';
 import type { DomainEvent, EventType } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
@@ -164,44 +163,6 @@ export class Trial {
     } catch {
       return false;
     }
-  }
-
-  /** Publishes batch after batch until `stop` is called, which resolves when the last is acknowledged. */
-  publishSteadily(pauseMs: number): { stop(): Promise<void> } {
-    let isOver = false;
-    const publishing = (async () => {
-      while (!isOver) {
-        await this.publish();
-        await sleep(pauseMs);
-      }
-    })();
-    const stop = () => {
-      isOver = true;
-      return publishing;
-    };
-    // `stop` rejects with a failure.
-    publishing.catch(() => {});
-    return { stop };
-  }
-
-  /** Publishes a batch every so often, whether earlier ones are acknowledged or not. `stop` resolves when all are. */
-  publishAtPace(everyMs: number): { stop(): Promise<void> } {
-    const under = new Set<Promise<void>>();
-    const failures: unknown[] = [];
-    const timer = setInterval(() => {
-      const publishing = this.publish()
-        .catch((error: unknown) => failures.push(error))
-        .then(() => {
-          under.delete(publishing);
-        });
-      under.add(publishing);
-    }, everyMs);
-    const stop = async () => {
-      clearInterval(timer);
-      await Promise.all(under);
-      if (failures.length > 0) throw failures[0];
-    };
-    return { stop };
   }
 
   /** Resolves when every owed delivery has ended. */

@@ -92,6 +92,7 @@ const { KafkaJSConnectionError } = require('kafkajs/src/errors') as {
   readonly KafkaJSConnectionError: new (message: string, where: { readonly broker: string }) => Error;
 };
 const shuffle: <T>(all: readonly T[]) => T[] = require('kafkajs/src/utils/shuffle');
+const sleep: (ms: number) => Promise<void> = require('kafkajs/src/utils/sleep');
 const NOT_COORDINATOR = 16;
 
 /** The errors of a broker that cannot be reached, by name. */
@@ -240,14 +241,10 @@ class Late extends Error {
 }
 
 async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Late(`no answer within ${ms} ms`)), ms);
+  asked.catch(() => {});
+  const late = sleep(ms).then(() => {
+    throw new Late(`no answer within ${ms} ms`);
   });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-    asked.catch(() => {});
-  }
+  late.catch(() => {});
+  return await Promise.race([asked, late]);
 }

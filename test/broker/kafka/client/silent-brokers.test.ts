@@ -1,6 +1,6 @@
 /**
  * Guarantee: a broker that accepts connections and answers nothing keeps a client from nothing that another broker can
- * do. What it does to whole processes is in test/guarantees/kafka/hung-broker.test.ts.
+ * do. What it does to whole processes is in test/guarantees/silent/hung-broker.test.ts.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, expect, it } from 'vitest';

@@ -12,6 +12,7 @@ import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
 import { judge, type RepeatWindow } from '../../support/models/delivery-checker.ts';
 import { arrivalDelays, longestGap } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
+import { publishAtPace } from '../../support/trials/publishing.ts';
 
 const HANG_MS = Number(process.env.HUNG_BROKER_SECONDS ?? 25) * 1000;
 /** How many of the three brokers hang, one after the other. Among three are the leaders and the coordinators of all. */
@@ -67,7 +68,7 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
       environment: { HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}` },
     });
     const running = trial;
-    const publishing = running.publishAtPace(BATCH_EVERY_MS);
+    const publishing = publishAtPace(running, BATCH_EVERY_MS);
     const windows: RepeatWindow[] = [];
     for (const node of cluster().nodes.slice(0, NODES)) {
       await sleep(BEFORE_MS);
