@@ -17,6 +17,7 @@ import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
 import { STALL_BUGS } from './security/stalls.ts';
+import { VERDICT_BUGS } from './security/verdicts.ts';
 import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
@@ -34,6 +35,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
+  ...VERDICT_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,
   ...CLIENT_BUGS,

@@ -5,6 +5,7 @@ import type { Clock } from '../../process/clock.ts';
 import { ListNode } from '../../process/linked-list.ts';
 import type { Established } from './connector.ts';
 import type { Carrier, HttpExchange } from './http-exchange.ts';
+import { tellStatusLines } from './status-line.ts';
 
 export interface ConnectionLimits {
   /** Header names and values of one response, bytes. */
@@ -37,7 +38,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
   /** The end of its age, by the monotonic clock. */
   readonly #until: number;
   #certificateUntil = Number.NEGATIVE_INFINITY;
-  #exchange: Pick<HttpExchange, 'received' | 'stepped'> | null = null;
+  #exchange: Pick<HttpExchange, 'received' | 'statusLine' | 'stepped'> | null = null;
   /** Requests sent on it so far. */
   #requests = 0;
   /** Bytes received before the current exchange. */
@@ -126,6 +127,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
         this.#socket = socket;
         this.#certificateUntil = certificateUntil;
         callback(null, socket);
+        if (!socket.destroyed) tellStatusLines(socket, (status) => this.#exchange?.statusLine(status));
         // Registered after undici's own listener: a piece is counted once it is parsed.
         socket.on('readable', () => this.#counted(socket));
       },

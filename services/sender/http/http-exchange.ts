@@ -43,6 +43,8 @@ export interface ExchangeOwner<On extends Carrier> extends Times {
   sendAgain(exchange: HttpExchange<On>): void;
   /** Searches a long response for the secret, now or in a later turn of the event loop. */
   searchInTurn(search: () => void): void;
+  /** Its status has arrived, and more of it is expected: that has a second, for the log. */
+  decided(exchange: HttpExchange<On>): void;
   /** Returns how much of a response to this merchant may be searched for the secret. */
   searchAllowanceOf(merchantId: string): SearchAllowance;
 }
@@ -59,11 +61,14 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   isSlow: boolean;
   /** When its total time ends; set by the transport. */
   deadline: Deadline<HttpExchange<On>> | null = null;
+  /** When reading the rest of a decided response ends; set by the transport. */
+  readOn: Deadline<HttpExchange<On>> | null = null;
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
   readonly #resolve: (posted: Posted) => void;
-  /** Of the final response, from its head on. */
+  /** Of the final response, from its status line on. */
   #log: ResponseLog | null = null;
+  #isHeadRead = false;
   #bodyPieces = 0;
   #interim = 0;
   readonly #receiver = new ReceiverTime();
@@ -131,6 +136,11 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#isSent = true;
   }
 
+  /** A status line has arrived. The final one decides, whatever follows it. */
+  statusLine(status: number): void {
+    if (!this.#isOver && status >= 200) this.#logOf(status);
+  }
+
   onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
     if (this.#isOver) return;
     this.#labelled(() => this.#started(Array.isArray(rawHeaders) ? rawHeaders : [], status));
@@ -143,10 +153,15 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       this.#interim += 1;
       if (this.#interim > INTERIM_MAX) this.#end('http_1xx', `more than ${INTERIM_MAX} interim responses`);
     } else {
-      const { mask, merchantId } = this.request;
-      this.#log = new ResponseLog(status, mask, this.#owner.searchAllowanceOf(merchantId));
-      this.#log.addHeaders(raw);
+      this.#isHeadRead = true;
+      this.#logOf(status).addHeaders(raw);
     }
+  }
+
+  #logOf(status: number): ResponseLog {
+    const { mask, merchantId } = this.request;
+    this.#log ??= new ResponseLog(status, mask, this.#owner.searchAllowanceOf(merchantId));
+    return this.#log;
   }
 
   onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
@@ -165,14 +180,23 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#endByStatus(true);
   }
 
-  /** Ends the exchange when its response has become too expensive. Takes the pieces and bytes received so far. */
+  /**
+   * Takes the pieces and bytes received so far. Ends the exchange when its response has become too expensive, and once
+   * its status has arrived, the rest has a limit of time.
+   */
   received(pieces: number, bytes: number): void {
     if (this.#isOver) return;
     if (pieces > PIECES_MAX)
       this.#end('protocol_error', `the response head came in more than ${PIECES_MAX} pieces`);
-    else if (!this.#log && bytes > HEAD_WIRE_BYTES_MAX)
+    else if (!this.#isHeadRead && bytes > HEAD_WIRE_BYTES_MAX)
       this.#end('headers_too_large', 'the response head is too large');
     else if (bytes > WIRE_BYTES_MAX) this.#endByStatus(false);
+    else if (this.#log && !this.readOn) this.#owner.decided(this);
+  }
+
+  /** The rest of the response takes too long: it is only for the log. */
+  readEnough(): void {
+    this.#endByStatus(false);
   }
 
   /** Its connection could not be established, or broke. */

@@ -59,6 +59,9 @@ export interface TransportOptions {
   readonly activity?: Activity;
 }
 
+/** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
+const READ_ON_MS_MAX = 1000;
+
 const TRANSPORT_LIMITS = {
   /** Many merchants share a gateway, so this is well above one endpoint's window. */
   connectionsPerOriginMax: 256,
@@ -89,6 +92,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
   readonly #deadlines: Deadlines<PooledExchange>;
+  readonly #readingOn: Deadlines<PooledExchange>;
   readonly #searchBudget: SearchBudget;
   readonly #searchTurns: SearchTurns;
   #isClosed = false;
@@ -120,6 +124,8 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
     const deadline = { aheadMs: totalTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
+    const readOn = { aheadMs: READ_ON_MS_MAX, whenLate: 'extend' } as const;
+    this.#readingOn = new Deadlines(clock, readOn, (exchange) => exchange.readEnough());
   }
 
   post(request: WebhookRequest, pace?: Pace): Promise<Posted> {
@@ -143,11 +149,16 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
   /** An exchange has ended: its connection is free for another, or closed. */
   ended(exchange: PooledExchange, isReusable: boolean): void {
     if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
+    if (exchange.readOn) this.#readingOn.remove(exchange.readOn);
     this.#pool.done(exchange, isReusable);
   }
 
   sendAgain(exchange: PooledExchange): void {
     this.#pool.sendAgain(exchange);
+  }
+
+  decided(exchange: PooledExchange): void {
+    exchange.readOn = this.#readingOn.add(exchange, this.#clock.now());
   }
 
   searchInTurn(search: () => void): void {
@@ -168,6 +179,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.#connector.close();
     this.#pool.close();
     this.#deadlines.clear();
+    this.#readingOn.clear();
   }
 
   get connectionsOpened(): number {
