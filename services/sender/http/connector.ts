@@ -120,9 +120,11 @@ export class Connector {
     if (descriptors.isShort) throw machineLimit('EMFILE');
     const addresses = await guard.addressesOf(target.host, target.port).catch((error: unknown) => {
       // Without one, resolvers can neither read the hosts file nor ask a server, and say that the name does not exist.
-      throw descriptors.isLeft() ? error : machineLimit('EMFILE');
+      // Whoever noticed the shortage first has freed the reserve: then there are some again.
+      throw descriptors.isShort || !descriptors.isLeft() ? machineLimit('EMFILE') : error;
     });
     if (connecting.isOver) throw new ConnectFailure('connection_reset', 'closed');
+    if (descriptors.isShort) throw machineLimit('EMFILE');
     connecting.stage = 'connecting';
     connecting.stepped();
     const race = raceAddresses(

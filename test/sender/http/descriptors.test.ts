@@ -43,6 +43,14 @@ test('a name that could not be looked up for lack of a descriptor does not count
   });
 });
 
+test('nor does one whose failure is seen after another attempt noticed the lack and freed the reserve', async () => {
+  const watch = { isShort: false, isLeft: () => true };
+  const connecting = connect(watch);
+  watch.isShort = true;
+  await expect(connecting).rejects.toMatchObject(OWN_FAULT);
+  expect(asked).toEqual([HOST]);
+});
+
 test('while few descriptors are left no connection is opened: they are for requests to the API', async () => {
   await expect(connect({ isShort: true, isLeft: () => true })).rejects.toMatchObject(OWN_FAULT);
   expect(asked).toEqual([]);
