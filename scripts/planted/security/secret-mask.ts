@@ -69,7 +69,7 @@ export const SECRET_MASK_BUGS: readonly PlantedBug[] = [
     text: 'if (this.#waiting.length > 0 || this.#usedMs >= TURN_MS_MAX) this.#waiting.push(search);',
     replacement: 'if (this.#waiting.length > 0) this.#waiting.push(search);',
     test: 'test/sender/http/masking/search-turns.test.ts',
-    title: 'long searches take about ten milliseconds of a turn',
+    title: 'long searches take some milliseconds of a turn',
   },
   {
     id: 'search-without-limit',

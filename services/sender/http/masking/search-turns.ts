@@ -1,5 +1,5 @@
-/** The longest time of searches in one turn of the event loop, milliseconds: what begins later waits for the next turn. */
-const TURN_MS_MAX = 10;
+/** After this many milliseconds of searches in one turn of the event loop, what would begin later waits for the next turn. */
+const TURN_MS_MAX = 2;
 
 /**
  * Spreads the searches of responses over turns of the event loop: many long ones that arrive together would keep timers,
