@@ -22,7 +22,7 @@ const escapesOf = (character: string) => {
     ...[`=${hex.toUpperCase()}`, `0x${hex},`, `${code},`, `${hex} `, `${character}\0`],
   ];
 };
-/** What a costly body repeats. */
+/** Each is repeated to fill a costly body. */
 export const UNITS = [
   ...VISIBLE,
   ...['\\', '%', '&', '=', 'V', 'a', '3'].flatMap(escapesOf),

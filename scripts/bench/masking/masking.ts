@@ -1,7 +1,7 @@
 import { SecretMask } from '../../../services/sender/http/masking/secret-mask.ts';
 import { BODY_BYTES, filledWith, KEYS, ofOneResponse, secretsLike, UNITS } from './costly-responses.ts';
 
-/** What a receiver usually answers, as long as the costly bodies. */
+/** A usual answer; repeated, it is as long as the costly bodies. */
 const ORDINARY = '{"received":true,"id":"3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11"}\n';
 /** Bodies between two readings of the ordinary one, whose time drifts with the machine's speed. */
 const BODIES_A_TURN = 20;

@@ -61,7 +61,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     id: 'topic-id-of-a-hanging-broker',
     bug: 'the id of a topic is waited for until a broker that hangs returns it',
     file: 'services/broker/kafka/client/topic-ids.ts',
-    text: 'await within(this.#clock, ask(nodeId))',
+    text: 'await within(this.#clock, ANSWER_MS_MAX, ask(nodeId))',
     replacement: 'await ask(nodeId)',
     test: IDS_TEST,
     title: 'does not return in time comes from another',

@@ -22,7 +22,7 @@ const BATCH_EVERY_MS = 167;
 const BEFORE_MS = 12_000;
 const AFTER_MS = 10_000;
 const RETRY_SCALE = 10_000;
-/** What was settled longer before the hang must not be repeated. */
+/** An attempt that was settled this long before the hang must not be repeated. */
 const REPEATS_MS = 5000;
 /** Without deliveries during a hang, milliseconds: the brokers themselves take 9 s to give its partitions to others. */
 const SILENCE_MS_MAX = 20_000;

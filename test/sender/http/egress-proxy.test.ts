@@ -35,7 +35,7 @@ interface Proxy {
   readonly asked: { readonly target: string; readonly authorization: string | undefined }[];
   /** All bytes that went through it towards the receiver. */
   readonly seen: Buffer[];
-  /** What it was asked itself: the method, the target and Max-Forwards. */
+  /** The requests to the proxy itself: each the method, the target and Max-Forwards. */
   readonly questions: readonly string[];
 }
 

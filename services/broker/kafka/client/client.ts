@@ -5,7 +5,7 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
 import { connectionOf, type KafkaAccess } from './access.ts';
-import { doNotWaitForSilentBrokers, PROMPT_MS_MAX } from './silent-brokers.ts';
+import { ANSWER_MS_MAX, doNotWaitForSilentBrokers } from './silent-brokers.ts';
 
 /** The connection to the brokers. */
 export interface KafkaOptions extends KafkaAccess {
@@ -29,7 +29,7 @@ export function kafkaClient(options: KafkaOptions): Kafka {
     ...connectionOf(options),
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     // Requests that take longer have time-outs of their own.
-    requestTimeout: PROMPT_MS_MAX,
+    requestTimeout: ANSWER_MS_MAX,
     retry: RETRY,
     // kafkajs creates its debug lines in any case and drops them here; they may contain payloads.
     logLevel: options.log.isLevelEnabled('debug') ? logLevel.INFO : logLevel.WARN,

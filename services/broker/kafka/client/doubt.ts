@@ -7,14 +7,14 @@ import type { Logger } from '../../../telemetry/logger.ts';
  */
 export type Contradiction = 'another topic' | 'shorter log';
 
-/** What is known of a position's log. Ids are null where they are not known. */
+/** The log of a position, as far as it is known. The id is null where it is not. */
 export interface KnownLog {
   readonly topicId: string | null;
   /** The log has been at least this long: the offset after the last record that was read or done. */
   readonly reach: number;
 }
 
-/** What brokers return of it. */
+/** The same log, as brokers return it. */
 interface AnsweredLog {
   readonly topicId: string | null;
   /** The offset after the newest record. */

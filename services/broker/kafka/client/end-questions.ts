@@ -1,6 +1,7 @@
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import { Outage } from '../../../telemetry/outage.ts';
 import type { Admins } from './admins.ts';
 import { Doubt } from './doubt.ts';
 import type { Offsets } from './leader-questions.ts';
@@ -64,12 +65,17 @@ export class EndQuestions {
   #low = 0;
   #high = 0;
   #doubt: Doubt;
-  #isUnanswered = false;
+  /** Requests that fail together are reported once. */
+  readonly #outage: Outage;
   #isClosed = false;
 
   constructor(options: EndQuestionsOptions) {
     this.#options = options;
+    const { log, topic } = options;
     this.#doubt = new Doubt({ ...options, partition: 0 });
+    this.#outage = new Outage((error) =>
+      log.warn({ topic, detail: errorLine(error) }, 'the end offset of the directory topic cannot be read'),
+    );
   }
 
   start(): void {
@@ -89,7 +95,7 @@ export class EndQuestions {
   }
 
   async #ask(): Promise<void> {
-    const { admins, clock, log, position, topic } = this.#options;
+    const { admins, clock, position, topic } = this.#options;
     const question = { askedAt: clock.now(), reach: Math.max(position(), this.#high), doubt: this.#doubt };
     this.#underWay.add(question);
     try {
@@ -100,13 +106,10 @@ export class EndQuestions {
         onlyOf(topic, admins.endsOf([topic])),
         isLowAsked ? onlyOf(topic, admins.startsOf([topic])) : this.#low,
       ]);
-      this.#isUnanswered = false;
+      this.#outage.succeeded();
       if (!this.#isClosed) this.#take(question, low, high);
     } catch (error) {
-      // Of requests that fail together, one is reported.
-      if (!this.#isClosed && !this.#isUnanswered)
-        log.warn({ topic, detail: errorLine(error) }, 'the end offset of the directory topic cannot be read');
-      this.#isUnanswered = true;
+      if (!this.#isClosed) this.#outage.failed(error);
       question.doubt.restart();
     }
     this.#underWay.delete(question);

@@ -10,6 +10,7 @@ import type { Kafka } from 'kafkajs';
 import { asError } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { internalsOf, type Protocol } from './kafkajs-cluster.ts';
+import { within } from './within.ts';
 
 /** The brokers of a cluster. */
 export interface Brokers {
@@ -140,7 +141,7 @@ class KafkajsBrokers implements Brokers {
       if (this.#isClosed) break;
       const broker = address === null ? (this.#asked as Broker) : await this.#brokerAt(address);
       try {
-        const answer = await this.#within(ASK_MS_MAX, ask(broker, protocol));
+        const answer = await within(this.#clock, ASK_MS_MAX, ask(broker, protocol));
         if (this.#asked !== broker) disconnect(this.#asked);
         this.#asked = broker;
         return this.#learn(answer);
@@ -208,19 +209,6 @@ class KafkajsBrokers implements Brokers {
     const connectionPool = await connectionPoolBuilder.build(address);
     const nodeId = address?.nodeId ?? null;
     return brokerPool.createBroker({ connectionPool, logger: brokerPool.rootLogger, nodeId });
-  }
-
-  async #within<T>(ms: number, asked: Promise<T>): Promise<T> {
-    let cancel = () => {};
-    const late = new Promise<never>((_resolve, reject) => {
-      cancel = this.#clock.at(this.#clock.now() + ms, () => reject(new Error(`no answer within ${ms} ms`)));
-    });
-    try {
-      return await Promise.race([asked, late]);
-    } finally {
-      cancel();
-      asked.catch(() => {});
-    }
   }
 }
 

@@ -4,9 +4,9 @@ import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { NO_LEADER } from '../fetch/metadata-answers.ts';
 import type { Cluster } from './kafkajs-cluster.ts';
+import { ANSWER_MS_MAX } from './silent-brokers.ts';
+import { Late, within } from './within.ts';
 
-/** A leader that does not respond within this counts as unreachable. */
-const ANSWER_MS_MAX = 5000;
 /** Leaders move, and not all brokers know a new topic yet. */
 const TRIES = 3;
 const AGAIN_MS = 150;
@@ -36,11 +36,6 @@ interface Question {
   readonly clock: Clock;
 }
 
-/** A leader did not respond in time: a retry would take as long. */
-class Late extends Error {
-  override readonly name = 'Late';
-}
-
 /**
  * Sends one request to each leader. Omits the partitions of leaders that fail, after some tries, and those without a
  * leader. Rejects when there are leaders and all of them fail.
@@ -55,6 +50,7 @@ export async function askLeaders(
   for (let tries = 1; ; tries += 1) {
     const leaders = leadersOf(cluster, missing(asked, offsets));
     const failures = await askEach(question, leaders, offsets);
+    // A leader that was late would be as late again.
     const mayHelp = ([leader, topics]: readonly [number, TopicPartitions[]]) =>
       leader !== NO_LEADER && !(failures.get(leader) instanceof Late) && missing(topics, offsets).length > 0;
     if (tries === TRIES || ![...leaders].some(mayHelp)) {
@@ -106,7 +102,11 @@ async function askEach(
       fromBeginning,
     }));
     try {
-      for (const { topic, partitions } of await within(clock, cluster.fetchTopicsOffset(wanted))) {
+      for (const { topic, partitions } of await within(
+        clock,
+        ANSWER_MS_MAX,
+        cluster.fetchTopicsOffset(wanted),
+      )) {
         const known = offsets.get(topic) ?? new Map<number, number>();
         for (const { partition, offset } of partitions) known.set(partition, Number(offset));
         if (known.size > 0) offsets.set(topic, known);
@@ -138,21 +138,6 @@ function silentOf(
     }
   }
   return silent;
-}
-
-/** Rejects when a broker does not answer in time. */
-export async function within<T>(clock: Clock, asked: Promise<T>): Promise<T> {
-  const limit = new AbortController();
-  const late = clock.sleep(ANSWER_MS_MAX, limit.signal).then(() => {
-    throw new Late(`no answer within ${ANSWER_MS_MAX / 1000} s`);
-  });
-  late.catch(() => {});
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    limit.abort();
-    asked.catch(() => {});
-  }
 }
 
 /** Partitions without an offset in the last responses. Logs each when that changes. */

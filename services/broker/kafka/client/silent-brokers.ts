@@ -11,9 +11,10 @@
  * kafkajs does not export these classes; the paths are those of the version pinned in package.json.
  */
 import { createRequire } from 'node:module';
+import { Late, within } from './within.ts';
 
 /** The time-out of requests that a broker answers at once, milliseconds. */
-export const PROMPT_MS_MAX = 5000;
+export const ANSWER_MS_MAX = 5000;
 /** The longest time for a new connection's short question to a silent broker, milliseconds. */
 const PROBE_MS_MAX = 2000;
 /** Kafka's keys of the requests that a broker answers at once. A fetch adds its own waiting time. */
@@ -178,7 +179,7 @@ function probeSilentOnes({ prototype }: BrokerClass): void {
     const address = addressOf(this.connectionPool);
     try {
       await connect.call(this);
-      if (silent.has(address)) await within(PROBE_MS_MAX, this.apiVersions());
+      if (silent.has(address)) await within({ sleep }, PROBE_MS_MAX, this.apiVersions());
     } catch (error) {
       const isLate = error instanceof Error && error.name === 'KafkaJSRequestTimeoutError';
       if (!isLate && !(error instanceof Late)) throw error;
@@ -234,17 +235,4 @@ function leaveSilentCoordinators({ prototype }: ConsumerGroupClass): void {
       throw error;
     }
   };
-}
-
-class Late extends Error {
-  override readonly name = 'Late';
-}
-
-async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
-  asked.catch(() => {});
-  const late = sleep(ms).then(() => {
-    throw new Late(`no answer within ${ms} ms`);
-  });
-  late.catch(() => {});
-  return await Promise.race([asked, late]);
 }

@@ -5,8 +5,9 @@
 import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../../process/clock.ts';
 import { type Cluster, clusterOf, type Protocol } from './kafkajs-cluster.ts';
-import { within } from './leader-questions.ts';
 import { SharedQuestions } from './shared-questions.ts';
+import { ANSWER_MS_MAX } from './silent-brokers.ts';
+import { within } from './within.ts';
 
 const METADATA = 3;
 const VERSION = 10;
@@ -73,10 +74,12 @@ export class TopicIds {
       return broker.connectionPool.send(protocolOf(this.#topics));
     };
     let failure: unknown = new Error('the cluster names no broker');
-    const isLast = (nodeId: string) => Number(nodeId === this.#answeredBy);
-    for (const nodeId of [...cluster.getNodeIds()].sort((one, other) => isLast(other) - isLast(one))) {
+    const answeredLast = (nodeId: string) => Number(nodeId === this.#answeredBy);
+    for (const nodeId of [...cluster.getNodeIds()].sort(
+      (one, other) => answeredLast(other) - answeredLast(one),
+    )) {
       try {
-        const ids = await within(this.#clock, ask(nodeId));
+        const ids = await within(this.#clock, ANSWER_MS_MAX, ask(nodeId));
         this.#answeredBy = nodeId;
         return ids;
       } catch (error) {

@@ -34,7 +34,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
   readonly #options: Options;
   /** A heap per tier: a tier whose consumer is out of its group must not hold up the others. */
   readonly #tiers = new Map<RecordReader, DueHeap<Entry>>();
-  /** By partition: what waits of one that is lost waits elsewhere. */
+  /** The tally of each partition: when one is lost, its tasks wait in another process. */
   readonly #parked = new Map<Partition, ParkedTally>();
   #count = 0;
   #timer: { readonly at: number; readonly cancel: () => void } | null = null;
@@ -105,7 +105,7 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
     return soonest;
   }
 
-  /** What is parked in the partitions that are ours. */
+  /** The tallies of the partitions that are ours. */
   get parked(): Iterable<ParkedTally> {
     for (const partition of this.#parked.keys()) if (!partition.isAlive) this.#parked.delete(partition);
     return this.#parked.values();
