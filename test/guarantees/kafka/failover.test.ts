@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Chance } from '../../../services/samples/chance.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
-import { judge } from '../../support/models/delivery-checker.ts';
+import { judge, REPEATS_MS } from '../../support/models/delivery-checker.ts';
 import { arrivalDelays } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { publishSteadily } from '../../support/trials/publishing.ts';
@@ -20,9 +20,8 @@ const STOPPED_MS_MAX = 2000;
 /** Where even the calm is slow, the machine is: what shows then is that nobody waited for a session to end. */
 const CALM_MS_MAX = 250;
 const SESSION_MS = 10_000;
-/** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
-const REPEATS_MS = 2000;
-const SETTLE_MS = 5000;
+const BEFORE_MS = 2 * REPEATS_MS;
+const AFTER_MS = 5000;
 
 await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
   let trial: Trial;
@@ -45,11 +44,11 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
   /** Lets events flow while `fault` happens and for a while after it, and waits until all are delivered. */
   async function underLoad(fault: () => Promise<void>): Promise<{ from: number; to: number }> {
     const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
-    await sleep(SETTLE_MS);
+    await sleep(BEFORE_MS);
     const from = Date.now();
     await fault();
     const to = Date.now();
-    await sleep(SETTLE_MS);
+    await sleep(AFTER_MS);
     await publishing.stop();
     await trial.untilEnded(60_000);
     return { from, to };
@@ -64,7 +63,7 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
     });
     const slowest = Math.max(...arrivalDelays(trial, window.from - REPEATS_MS, Number.POSITIVE_INFINITY));
     const ids = trial.owed.map(({ id }) => id);
-    const options = { retryScale: RETRY_SCALE, repeatsMs: REPEATS_MS };
+    const options = { retryScale: RETRY_SCALE };
     const verdict = judge(ids, trial.exchanges, [window], options);
     console.log(
       `killed sender: ${ids.length} deliveries, slowest ${slowest} ms, ${verdict.repeats} duplicates`,
@@ -87,8 +86,8 @@ await describeWithOwnKafka('two senders on Kafka', 3, (cluster) => {
     const { from, to } = await underLoad(async () => {
       code = await sender?.end('SIGTERM');
     });
-    const slowest = Math.max(...arrivalDelays(trial, from - REPEATS_MS, to + SETTLE_MS));
-    const calm = Math.max(...arrivalDelays(trial, from - SETTLE_MS, from - REPEATS_MS));
+    const slowest = Math.max(...arrivalDelays(trial, from - REPEATS_MS, to + AFTER_MS));
+    const calm = Math.max(...arrivalDelays(trial, from - BEFORE_MS, from - REPEATS_MS));
     const since = trial.exchanges.slice(earlier);
     const sent = new Set(since.map(({ deliveryId, attempt }) => `${deliveryId}#${attempt}`));
     console.log(

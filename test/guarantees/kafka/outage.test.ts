@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { untilHealed, untilSettled } from '../../support/kafka/cluster-state.ts';
 import { twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
-import { judge } from '../../support/models/delivery-checker.ts';
+import { judge, REPEATS_MS } from '../../support/models/delivery-checker.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { publishSteadily } from '../../support/trials/publishing.ts';
 
@@ -21,8 +21,6 @@ const PUBLISH_PAUSE_MS = 500;
 const NOTICED_MS_MAX = 12_000;
 const BACK_MS_MAX = 60_000;
 const QUIET_MS = 8000;
-/** What was settled so shortly before a fault may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
-const REPEATS_MS = 2000;
 
 const NOT_JOINED = 'not in its consumer groups yet';
 
@@ -46,7 +44,7 @@ await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
     const watch = watchReadiness(fleet.processes);
     const publishing = publishSteadily(trial, PUBLISH_PAUSE_MS);
     try {
-      await sleep(3000);
+      await sleep(2 * REPEATS_MS);
       const brokersAway = await withoutBrokers(trial);
 
       // Leaders move back to where they were within seconds, and each move is a moment without an acknowledgement.
@@ -70,7 +68,7 @@ await describeWithOwnKafka('hookrail on Kafka', 3, (cluster) => {
       await watch.stop();
 
       const ids = trial.owed.map(({ id }) => id);
-      const options = { retryScale: RETRY_SCALE, repeatsMs: REPEATS_MS };
+      const options = { retryScale: RETRY_SCALE };
       const verdict = judge(ids, trial.exchanges, [brokersAway], options);
       console.log(
         `outage: ${ids.length} deliveries, ${verdict.lost.length} lost, ${verdict.early.length} early, ` +

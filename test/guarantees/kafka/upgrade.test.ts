@@ -38,8 +38,6 @@ const BATCH = 5;
 const PUBLISH_PAUSE_MS = 250;
 /** How long both builds work together. */
 const TOGETHER_MS = 4000;
-/** What was settled so shortly before a sender joined may be repeated: capabilities.repeatsMs, and as much for a busy machine. */
-const REPEATS_MS = 2000;
 const READY_MS_MAX = 90_000;
 const DELIVERED_MS_MAX = 120_000;
 const IN_FORCE_MS = 1500;
@@ -207,10 +205,7 @@ const suite = (kafka: KafkaForTests, earlier: Build) => {
         await deployment.untilDelivered();
         expect(await deployment.end('SIGTERM')).toEqual([0, 0, 0]);
         const { owed, exchanges } = deployment;
-        const verdict = judge(owed, exchanges, windows, {
-          retryScale: RETRY_SCALE,
-          repeatsMs: REPEATS_MS,
-        });
+        const verdict = judge(owed, exchanges, windows, { retryScale: RETRY_SCALE });
         console.log(
           `${title} from ${old.name} to ${next.name}: ${owed.length} deliveries (${waiting} published before), ` +
             `${verdict.requests} requests, ${verdict.lost.length} lost, ${verdict.early.length} early, ${verdict.repeats} repeated`,

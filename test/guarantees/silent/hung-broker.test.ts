@@ -22,8 +22,6 @@ const BATCH_EVERY_MS = 167;
 const BEFORE_MS = 12_000;
 const AFTER_MS = 10_000;
 const RETRY_SCALE = 10_000;
-/** An attempt that was settled this long before the hang must not be repeated. */
-const REPEATS_MS = 5000;
 /** Without deliveries during a hang, milliseconds: the brokers themselves take 9 s to give its partitions to others. */
 const SILENCE_MS_MAX = 20_000;
 const TIMEOUT_MS = 300_000 + NODES * (HANG_MS + 120_000);
@@ -78,7 +76,7 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
     await running.untilEnded(180_000);
     const owed = running.owed.map(({ id }) => id);
     const dead = new Set(await running.deadLetters());
-    const options = { retryScale: RETRY_SCALE, repeatsMs: REPEATS_MS, dead };
+    const options = { retryScale: RETRY_SCALE, dead };
     const verdict = judge(owed, running.exchanges, windows, options);
     console.log(
       `${running.published} events, ${owed.length} deliveries, ${verdict.requests} requests: ${verdict.lost.length} lost, ` +

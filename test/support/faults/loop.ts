@@ -19,8 +19,6 @@ export interface LoopOptions {
 }
 
 const PUBLISH_PAUSE_MS = 50;
-/** Requests settled this shortly before a fault may be repeated: twice capabilities.repeatsMs, for a busy machine. */
-const REPEATS_MS = 2000;
 
 /** Faults of processes that send no requests themselves, and whose repeated records are recognised. */
 const SENDS_NOTHING: ReadonlySet<FaultKind> = new Set<FaultKind>([
@@ -83,11 +81,10 @@ export async function report(trial: Trial, nemesis: Nemesis, options: LoopOption
   const windows = faults.filter(({ kind }) => !SENDS_NOTHING.has(kind));
   const verdict = judge(owed, trial.exchanges, windows, {
     retryScale,
-    repeatsMs: REPEATS_MS,
     dead: new Set(await trial.deadLetters()),
   });
   // A task that was parked when a fault struck may be duplicated, and its repeat may come long after.
-  const bound = repeatsBound(trial.exchanges, windows, REPEATS_MS);
+  const bound = repeatsBound(trial.exchanges, windows);
   const dead = await eventually('every exhausted delivery has a dead letter', async () => {
     const ids = await trial.deadLetters();
     const known = new Set(ids);

@@ -36,6 +36,12 @@ export interface Verdict {
   readonly requests: number;
 }
 
+/**
+ * What was settled so shortly before a fault may be repeated, milliseconds: capabilities.repeatsMs while brokers answer
+ * commits at once, and what they take to answer on a busy machine. Load has to flow for longer before a fault.
+ */
+export const REPEATS_MS = 5000;
+
 /** Both clocks are read in whole milliseconds. */
 const ROUNDING_MS = 2;
 
@@ -45,11 +51,13 @@ export function judge(
   windows: readonly RepeatWindow[],
   options: {
     readonly retryScale: number;
-    readonly repeatsMs: number;
+    /** REPEATS_MS by default. */
+    readonly repeatsMs?: number;
     /** Deliveries with a dead letter: their last attempt may have failed before it reached a receiver. */
     readonly dead?: ReadonlySet<string>;
   },
 ): Verdict {
+  const { repeatsMs = REPEATS_MS } = options;
   const byDelivery = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
     const known = byDelivery.get(exchange.deliveryId);
@@ -81,10 +89,13 @@ export function judge(
     for (const { first, again } of repeatsOf(log)) {
       verdict.repeats += 1;
       const isExplained = windows.some(
-        ({ from, to }) => first.at <= to && first.answeredAt >= from - options.repeatsMs,
+        ({ from, to }) => first.at <= to && first.answeredAt >= from - repeatsMs,
       );
-      if (!isExplained)
-        verdict.unexplained.push(`${deliveryId}#${first.attempt} again at ${again.at}: ${storyOf(log)}`);
+      if (isExplained) continue;
+      const before = windows.map(({ from }) => `${from - first.answeredAt} ms before a fault`).join(', ');
+      verdict.unexplained.push(
+        `${deliveryId}#${first.attempt} again at ${again.at}, settled ${before || 'without faults'}: ${storyOf(log)}`,
+      );
     }
   }
   verdict.strange.push(...[...byDelivery.keys()].map((id) => `${id}: not an owed delivery`));
@@ -92,13 +103,9 @@ export function judge(
 }
 
 /** Returns how many requests may be repeated: those in flight during a fault or answered shortly before it. */
-export function repeatsBound(
-  exchanges: readonly Exchange[],
-  windows: readonly RepeatWindow[],
-  repeatsMs: number,
-): number {
+export function repeatsBound(exchanges: readonly Exchange[], windows: readonly RepeatWindow[]): number {
   return exchanges.filter(({ at, answeredAt }) =>
-    windows.some(({ from, to }) => at <= to && answeredAt >= from - repeatsMs),
+    windows.some(({ from, to }) => at <= to && answeredAt >= from - REPEATS_MS),
   ).length;
 }
 
