@@ -761,6 +761,7 @@ export interface components {
             response_body: string | null;
             response_body_truncated: boolean;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -930,6 +931,7 @@ export interface components {
             duration_ms: number;
             response_status: number | null;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };

@@ -1,4 +1,4 @@
-import type { Exchange, FailureCode } from '../../domain/attempt.ts';
+import type { Exchange, FailureCode, ResponseKept } from '../../domain/attempt.ts';
 import type { ConnectFailureFacts } from './connect-failure.ts';
 
 /** Returns the failure code of a final status, or null for an acknowledgement (any 2xx). */
@@ -9,6 +9,14 @@ export function failureCodeOf(status: number): FailureCode | null {
   if (status >= 400 && status < 500) return 'http_4xx';
   if (status >= 500 && status < 600) return 'http_5xx';
   return 'protocol_error';
+}
+
+/** Returns the verdict on a response. `fault`: why it was not read whole; null = it was. */
+export function decidedBy(response: ResponseKept, fault: string | null): Exchange {
+  const failureCode = failureCodeOf(response.status);
+  const detail = fault === null ? `HTTP ${response.status}` : `HTTP ${response.status}; ${fault}`;
+  if (failureCode !== null) return { kind: 'failed', failureCode, detail, response };
+  return { kind: 'acknowledged', response, fault: fault === null ? null : detail };
 }
 
 /** Classifies the error that broke a connection after TLS was established and before a final status. */
