@@ -28,10 +28,13 @@ export function brokenExchange(
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { failureCode: 'headers_too_large', detail: 'the response headers are too large' };
   }
-  // undici's messages for an unexpected 100 or 101.
-  if (code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')) {
-    return { failureCode: 'http_1xx', detail: 'the response is an unsolicited 100 or 101' };
+  // undici's errors for a 101, with and without the header Upgrade: it reads a 100 as we have it.
+  const isAsserted = code === 'ERR_ASSERTION';
+  if (error.message === 'bad upgrade' || (isAsserted && error.message.includes('upgrade'))) {
+    return { failureCode: 'http_1xx', detail: 'the response is a 101: nobody asked for another protocol' };
   }
+  if (isAsserted)
+    return { failureCode: 'protocol_error', detail: 'the status of the response is not one of HTTP' };
   if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
   if (!isBroken(error)) return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
   if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };

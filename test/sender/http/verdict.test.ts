@@ -21,7 +21,8 @@ async function verdictOn(text: string, isClosed = false) {
   );
   const request = { merchantId: 'm1', path: '/', headers: [], body: Buffer.from('{}'), mask: null };
   const { exchange } = await transportOf().post({ ...request, origin: target.origin });
-  const fault = exchange.kind === 'acknowledged' ? exchange.fault : null;
+  const fault =
+    exchange.kind === 'failed' ? exchange.detail : exchange.kind === 'acknowledged' && exchange.fault;
   return { code: exchange.kind === 'failed' ? exchange.failureCode : exchange.kind, fault, target };
 }
 
@@ -83,6 +84,16 @@ describe('a fault after the status line', () => {
     ['within an interim response', 'HTTP/1.1 103 Early Hints\r\nLink: <', 'connection_reset'],
   ])('that is the end of the connection %s is no other verdict', async (_, text, code) => {
     expect((await verdictOn(text, true)).code).toBe(code);
+  });
+
+  test.each([
+    ['Upgrade', 'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n'],
+    ['no header', 'HTTP/1.1 101 Switching\r\n\r\n'],
+  ])('that is a 101 with %s is told in words', async (_, text) => {
+    expect(await verdictOn(`${text}${OK}`)).toMatchObject({
+      code: 'http_1xx',
+      fault: 'the response is a 101: nobody asked for another protocol',
+    });
   });
 
   test('in the status line itself is a protocol error', async () => {
