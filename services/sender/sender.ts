@@ -291,9 +291,9 @@ function resultOf(exchange: Exchange): AttemptResult {
 
 function resultOfStatus(status: number): AttemptResult {
   if (failureCodeOf(status) === null) return 'success';
-  return ASKS_FOR_LESS.has(status) ? 'failure' : 'rejected';
+  return BUSY.has(status) ? 'busy' : 'rejected';
 }
 
-const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 const RELEASED: Settlement = { kind: 'released' };
