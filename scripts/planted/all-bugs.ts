@@ -22,6 +22,7 @@ import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
+import { RECEIVER_BUGS } from './users/receivers.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -49,4 +50,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
+  ...RECEIVER_BUGS,
 ];
