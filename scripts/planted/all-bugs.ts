@@ -23,6 +23,7 @@ import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
+import { TEXT_FILE_BUGS } from './users/text-files.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -51,4 +52,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
   ...RECEIVER_BUGS,
+  ...TEXT_FILE_BUGS,
 ];
