@@ -22,6 +22,8 @@ import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
+import { RECEIVER_BUGS } from './users/receivers.ts';
+import { TEXT_FILE_BUGS } from './users/text-files.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -49,4 +51,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
+  ...RECEIVER_BUGS,
+  ...TEXT_FILE_BUGS,
 ];

@@ -638,8 +638,10 @@ export interface components {
             /** @description As an endpoint's `url`; null removes URL and secret. */
             webhook_url?: string | null;
             /**
-             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. After `whsec_` it must be
-             *     the base64 of 24 to 64 bytes. Draw it at random: one that repeats itself, is a sequence or has few different
+             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. Choose `whsec_` and the base64
+             *     of 24 to 64 bytes (`echo whsec_$(openssl rand -base64 32)`), which is the signature's key: the libraries of
+             *     Standard Webhooks verify it as it is. Without `whsec_` the secret's own bytes are the key, which the libraries
+             *     take only in another form. Draw it at random: one that repeats itself, is a sequence or has few different
              *     characters is refused.
              */
             webhook_secret?: string | null;
