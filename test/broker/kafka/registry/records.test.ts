@@ -216,7 +216,7 @@ describe('bytes that are no record of the expected kind', () => {
       for (const other of KINDS.filter((one) => one !== kind)) {
         expect(() => codec.decode(other, bytes)).toThrow('another kind of record');
       }
-      expect(codec.decodeEvent(bytes)).toMatchObject({ ok: false, reason: 'unknown_schema' });
+      expect(codec.decodeEvent(bytes)).toMatchObject({ ok: false, reason: 'unusable_schema' });
     }
     expect(() => codec.decode('task', codec.encodeEvent(event))).toThrow('another kind of record');
   });
