@@ -67,10 +67,16 @@ export type DecodedEvent =
  */
 export class EventDecoder {
   readonly #schemaOf: (schemaId: number) => unknown;
+  readonly #absenceOf: (schemaId: number) => string;
   readonly #writers = new Map<number, EventWriter | Unreadable>();
 
-  constructor(schemaOf: (schemaId: number) => unknown) {
+  /** `absenceOf` says of an unknown id what the registry lacks. */
+  constructor(
+    schemaOf: (schemaId: number) => unknown,
+    absenceOf = (id: number) => `the registry has no schema ${id}`,
+  ) {
     this.#schemaOf = schemaOf;
+    this.#absenceOf = absenceOf;
   }
 
   /** Returns the event, or the reason why the record goes to quarantine. Never throws: poison records are input. */
@@ -82,7 +88,7 @@ export class EventDecoder {
     }
     const writer = this.#writerOf(schemaId);
     if (writer === undefined) {
-      return refuse({ reason: 'unknown_schema', detail: `the registry has no schema ${schemaId}` });
+      return refuse({ reason: 'unknown_schema', detail: this.#absenceOf(schemaId) });
     }
     const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
     if ('reason' in writer) return refuse(writer);

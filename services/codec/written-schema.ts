@@ -11,11 +11,14 @@ export class RegisteredSchema {
   readonly references: readonly string[];
   /** The registry's name of the format: `AVRO`, `PROTOBUF`, `JSON`. */
   readonly format: string;
+  /** Why it cannot be used, if that was seen when it was fetched. */
+  readonly fault: string | undefined;
 
-  constructor(text: string, references: readonly string[] = [], format = 'AVRO') {
+  constructor(text: string, references: readonly string[] = [], format = 'AVRO', fault?: string) {
     this.text = text;
     this.references = references;
     this.format = format;
+    this.fault = fault;
   }
 }
 
@@ -35,7 +38,7 @@ export interface WrittenSchema {
 }
 
 /** Characters of a schema and its references, as registered, and of what is left of them: a new schema takes time once. */
-const TEXT_CHARACTERS_MAX = 1024 * 1024;
+export const TEXT_CHARACTERS_MAX = 1024 * 1024;
 const PLAIN_CHARACTERS_MAX = 64 * 1024;
 const DEPTH_MAX = 100;
 const PRIMITIVES: readonly unknown[] = [
@@ -51,6 +54,7 @@ const PRIMITIVES: readonly unknown[] = [
 
 /** Parses a schema: the registry's, or JSON as text or parsed. Throws with one line when it is no Avro schema. */
 export function writtenSchema(schema: unknown): WrittenSchema {
+  if (schema instanceof RegisteredSchema && schema.fault !== undefined) throw new TypeError(schema.fault);
   const parts = schema instanceof RegisteredSchema ? [...schema.references, schema.text] : [schema];
   bound(parts, TEXT_CHARACTERS_MAX);
   const plain = parts.map((part) => plainSchema(typeof part === 'string' ? parsed(part) : part, '', 0));

@@ -4,11 +4,15 @@ const RESOLUTION = 'services/codec/resolution.ts';
 const READING = 'services/codec/reading.ts';
 const SCHEMA = 'services/codec/written-schema.ts';
 
+const SCHEMAS = 'services/broker/kafka/registry/registry-schemas.ts';
+const REFERENCES = 'services/broker/kafka/registry/registry-references.ts';
+
+const ABSENT_TEST = 'test/broker/kafka/registry/absent-schemas.test.ts';
 const READ_TEST = 'test/codec/resolution/read.test.ts';
 const REFUSED_TEST = 'test/codec/resolution/refused.test.ts';
 const POISON_TEST = 'test/codec/event-avro-poison.test.ts';
 
-/** Avro: how a producer's record is read as ours. */
+/** Avro: how a producer's record is read as ours, and how its schema is learnt. */
 export const AVRO_BUGS: readonly PlantedBug[] = [
   {
     id: 'union-judged-as-whole',
@@ -63,5 +67,41 @@ export const AVRO_BUGS: readonly PlantedBug[] = [
     replacement: 'if (this.#left < Number.NEGATIVE_INFINITY) throw',
     test: POISON_TEST,
     title: 'billions of values',
+  },
+  {
+    id: 'absence-believed-at-once',
+    bug: 'the first response "no such schema" is believed',
+    file: SCHEMAS,
+    text: 'const PATIENCE_MS = 8_000;',
+    replacement: 'const PATIENCE_MS = 0;',
+    test: ABSENT_TEST,
+    title: 'is asked for until it comes',
+  },
+  {
+    id: 'absence-counts-for-later-records',
+    bug: 'an absence counts for records that were read after the registry was asked',
+    file: SCHEMAS,
+    text: 'absence?.isBelieved === true && absence.askedAt >= readAt',
+    replacement: 'absence?.isBelieved === true && absence.askedAt >= readAt - ABSENCE_MS',
+    test: ABSENT_TEST,
+    title: 'for records read before the last request only',
+  },
+  {
+    id: 'patience-for-every-id',
+    bug: 'each id that never existed is waited for as long as the first',
+    file: SCHEMAS,
+    text: 'PATIENCE_MS / 2 ** this.#beliefs.length',
+    replacement: 'PATIENCE_MS',
+    test: ABSENT_TEST,
+    title: 'however many ids',
+  },
+  {
+    id: 'references-of-references-left-out',
+    bug: 'schemas that a reference refers to are not fetched',
+    file: REFERENCES,
+    text: 'const fault = await collect(answer.references, depth + 1);',
+    replacement: 'const fault = await collect(undefined, depth + 1);',
+    test: ABSENT_TEST,
+    title: 'with all that it refers to',
   },
 ];

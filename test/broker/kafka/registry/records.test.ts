@@ -96,9 +96,10 @@ await describeWithKafka('records with a real schema registry', (kafka) => {
       if (sample) expect(idOf(again.encode(kind, sample))).toBe(idOf(codec.encode(kind, sample)));
     }
     expect(await registry.find(taskCodec.name, taskCodec.schema)).toBe(idOf(codec.encode('task', task)));
-    expect(await registry.schemaOf(idOf(codec.encodeEvent(event)))).toBe(
-      JSON.stringify(JSON.parse(eventSchemaText(event.type))),
-    );
+    expect(await registry.schemaOf(idOf(codec.encodeEvent(event)))).toMatchObject({
+      text: JSON.stringify(JSON.parse(eventSchemaText(event.type))),
+      references: [],
+    });
   });
 
   it('of an older version are read with the schema from the registry', async () => {
