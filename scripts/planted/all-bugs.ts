@@ -12,6 +12,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSITION_BUGS } from './positions/bugs.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
+import { AVRO_BUGS } from './producers/avro.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
@@ -28,6 +29,7 @@ import { TEXT_FILE_BUGS } from './users/text-files.ts';
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECORD_SET_BUGS,
+  ...AVRO_BUGS,
   ...KAFKA_READING_BUGS,
   ...POSITION_BUGS,
   ...KAFKA_WRITING_BUGS,

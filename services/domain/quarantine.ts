@@ -5,6 +5,7 @@
 export const QUARANTINE_REASONS = [
   'undecodable',
   'unknown_schema',
+  'unusable_schema',
   'schema_violation',
   'too_large',
   'event_id_conflict',
