@@ -1,6 +1,7 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { CONNECTION_BUGS } from './connections.ts';
+import { CONTENT_BUGS } from './contents/bugs.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
@@ -39,6 +40,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
+  ...CONTENT_BUGS,
   ...VERDICT_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,
