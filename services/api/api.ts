@@ -40,6 +40,7 @@ import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
+import { unknownPath } from './routes/unknown-path.ts';
 import { createApiServer, drainServer } from './server.ts';
 import { serviceDate } from './service-date.ts';
 import { makeStreams } from './stream/make-streams.ts';
@@ -117,6 +118,7 @@ function createApp(
   const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
   const tests = limitPerMinute('tests', options.testRateLimitPerMinute, store.limits, clock);
   const app = express();
+  app.locals.paths = [];
   // Paths must match openapi.yaml exactly.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
   app.use(
@@ -172,20 +174,20 @@ function createApp(
     ],
   });
 
-  app.use(() => {
-    throw new ApiError('route_not_found', 'No operation has this path.');
-  });
+  app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
   return { app, docs };
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
+type Handlers = Partial<Record<Method, RequestHandler[]>>;
 
 /** Mounts one path of openapi.yaml with its methods; every other method is a 405 that lists them. */
-function route(app: Express, path: string, handlers: Partial<Record<Method, RequestHandler[]>>): void {
+function route(app: Express, path: string, handlers: Handlers): void {
   const allowed = Object.keys(handlers).flatMap((name) =>
     name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()],
   );
+  app.locals.paths.push(path);
   const mounted = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
   mounted.all((request, response, next) => {
     response.locals.route = path;

@@ -563,11 +563,13 @@ export interface components {
         Url: string;
         /** @description For your own use. At most 255 characters (Unicode code points). */
         Description: string;
+        /** @description For your own use. At most 255 characters (Unicode code points), not only white space. */
+        DescriptionSent: string;
         CreateWebhookEndpoint: {
             url: components["schemas"]["Url"];
-            description: components["schemas"]["Description"];
-            /** @description Event types to receive; omitted = all. Duplicates are folded. */
-            subscribed_events?: components["schemas"]["EventTypeRequested"][];
+            description: components["schemas"]["DescriptionSent"];
+            /** @description Event types to receive; omitted or null = all. Duplicates are folded. */
+            subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
             /**
              * @description The API version of the webhooks.
              * @enum {string}
@@ -576,7 +578,7 @@ export interface components {
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["DescriptionSent"];
             /** @enum {string} */
             status?: "active" | "disabled";
             /** @description Event types to receive; null = all. Duplicates are folded. */
@@ -1489,6 +1491,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The Expect header names what the server does not do. */
+        ExpectationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The headers are too large. */
         HeadersTooLarge: {
             headers: {
@@ -1632,6 +1644,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1688,6 +1701,7 @@ export interface operations {
             409: components["responses"]["CreateConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["CreateRefused"];
             429: components["responses"]["RateLimited"];
@@ -1730,6 +1744,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1768,6 +1783,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1816,6 +1832,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
@@ -1878,6 +1895,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
@@ -1949,6 +1967,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["TestRefused"];
             429: components["responses"]["RateLimited"];
@@ -2010,6 +2029,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2052,6 +2072,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["DeliveryNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2112,6 +2133,7 @@ export interface operations {
             409: components["responses"]["ResendConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["ResendRefused"];
             429: components["responses"]["RateLimited"];
@@ -2182,6 +2204,7 @@ export interface operations {
             409: components["responses"]["ReplayConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["ReplayRefused"];
             429: components["responses"]["RateLimited"];
@@ -2232,6 +2255,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2274,6 +2298,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2336,6 +2361,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2395,6 +2421,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2445,6 +2472,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["StreamLimited"];
             500: components["responses"]["InternalError"];
@@ -2485,6 +2513,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EventNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2521,6 +2550,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidHeader"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2565,6 +2595,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["LegacyWebhookRefused"];
             429: components["responses"]["RateLimited"];
@@ -2625,6 +2656,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["FailedKeysLimited"];
             500: components["responses"]["InternalError"];

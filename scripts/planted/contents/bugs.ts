@@ -1,6 +1,7 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const PRODUCER_TEST = 'test/api/routes/producer.test.ts';
+const HARMLESS_TEST = 'test/api/requests/harmless.test.ts';
 const STORES_TEST = 'test/guarantees/postgres/same-answers.test.ts';
 
 /** What an event and a request may hold, and how the answer says what is wrong. */
@@ -58,5 +59,32 @@ export const CONTENT_BUGS: readonly PlantedBug[] = [
     replacement: 'if (contentFaults(event, known.now).length > 99) return',
     test: 'test/router/contents.test.ts',
     title: 'quarantines',
+  },
+  {
+    id: 'name-twice-is-accepted',
+    bug: 'an object with a name twice is accepted, with the last value',
+    file: 'services/api/body.ts',
+    text: "if (fault?.kind !== 'repeated') return undefined;",
+    replacement: "if (fault?.kind !== 'malformed') return undefined;",
+    test: HARMLESS_TEST,
+    title: 'about an amount that is given twice',
+  },
+  {
+    id: 'empty-chunked-body-is-a-body',
+    bug: 'a DELETE with an empty chunked body is refused for its Content-Type',
+    file: 'services/api/body.ts',
+    text: 'if (bytes.length > 0 && read.fault !== undefined)',
+    replacement: 'if (read.fault !== undefined)',
+    test: HARMLESS_TEST,
+    title: 'is no body, with the headers',
+  },
+  {
+    id: 'node-refuses-by-itself',
+    bug: 'a request without Host is answered by Node, without a problem document',
+    file: 'services/api/server.ts',
+    text: 'requireHostHeader: false,',
+    replacement: 'requireHostHeader: true,',
+    test: HARMLESS_TEST,
+    title: 'is a problem document',
   },
 ];

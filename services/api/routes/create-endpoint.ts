@@ -16,7 +16,8 @@ const SECRET_BYTES = 32;
 interface CreateBody {
   readonly url: string;
   readonly description: string;
-  readonly subscribed_events?: readonly EventType[];
+  /** Null is every type, as in an update. */
+  readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
 }
 
