@@ -104,4 +104,13 @@ export const AVRO_BUGS: readonly PlantedBug[] = [
     test: ABSENT_TEST,
     title: 'with all that it refers to',
   },
+  {
+    id: 'look-of-other-formats-untold',
+    bug: 'a record without the prefix is refused without what it looks like',
+    file: 'services/codec/event-avro.ts',
+    text: 'detail: withLook(detail, lookOf(bytes))',
+    replacement: 'detail',
+    test: 'test/codec/bytes-look.test.ts',
+    title: 'is named: ',
+  },
 ];
