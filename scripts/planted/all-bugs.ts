@@ -1,6 +1,7 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { CONNECTION_BUGS } from './connections.ts';
+import { CONTENT_BUGS } from './contents/bugs.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
@@ -23,6 +24,8 @@ import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
+import { RECEIVER_BUGS } from './users/receivers.ts';
+import { TEXT_FILE_BUGS } from './users/text-files.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -37,6 +40,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
+  ...CONTENT_BUGS,
   ...VERDICT_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,
@@ -51,4 +55,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
+  ...RECEIVER_BUGS,
+  ...TEXT_FILE_BUGS,
 ];

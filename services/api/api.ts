@@ -25,6 +25,7 @@ import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute } from './rate-limit.ts';
+import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
 import { readTargets, refuseMalformedTargets } from './request-target.ts';
@@ -127,7 +128,7 @@ function createApp(
   );
   const docs = mountDocs(app, context.environment, context);
   const merchant = [authenticate('merchant', context), general];
-  const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];
+  const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
 
   route(app, '/merchant/webhook-endpoints', {
@@ -166,6 +167,7 @@ function createApp(
       authenticate('producer', context),
       readJson(context.limits.producerBodyBytesMax),
       requireBody,
+      refuseQueryTexts,
       publishEvents(context),
     ],
   });

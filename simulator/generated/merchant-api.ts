@@ -510,9 +510,11 @@ export interface paths {
         put?: never;
         /**
          * Publish events
-         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, or the key
-         *     may not publish its type or for its merchant, the whole request is refused, and errors[] names each such event. A
-         *     repeated event id is a duplicate, and nothing is delivered twice; the same id with
+         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event has not the form of an
+         *     event, or the key may not publish its type or for its merchant, the whole request is refused, and errors[] names each
+         *     such event. An event whose content breaks a rule (U+0000 in a text, `occurredAt` before 2009 or more than a day
+         *     ahead, a status of another subType) is refused when it is sent alone; in an array it is `quarantined`, and the
+         *     others are accepted. A repeated event id is a duplicate, and nothing is delivered twice; the same id with
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
@@ -638,8 +640,10 @@ export interface components {
             /** @description As an endpoint's `url`; null removes URL and secret. */
             webhook_url?: string | null;
             /**
-             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. After `whsec_` it must be
-             *     the base64 of 24 to 64 bytes. Draw it at random: one that repeats itself, is a sequence or has few different
+             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. Choose `whsec_` and the base64
+             *     of 24 to 64 bytes (`echo whsec_$(openssl rand -base64 32)`), which is the signature's key: the libraries of
+             *     Standard Webhooks verify it as it is. Without `whsec_` the secret's own bytes are the key, which the libraries
+             *     take only in another form. Draw it at random: one that repeats itself, is a sequence or has few different
              *     characters is refused.
              */
             webhook_secret?: string | null;
@@ -761,6 +765,7 @@ export interface components {
             response_body: string | null;
             response_body_truncated: boolean;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -930,6 +935,7 @@ export interface components {
             duration_ms: number;
             response_status: number | null;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -2607,6 +2613,8 @@ export interface operations {
                             status: string;
                             /** @description The reason for the quarantine. */
                             code?: string;
+                            /** @description What is wrong and what helps. */
+                            detail?: string;
                         }[];
                     };
                 };

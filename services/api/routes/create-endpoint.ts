@@ -46,7 +46,7 @@ async function create(
     uuid,
     merchantId,
     url: acceptedUrl(body.url, '/url', context.options.egress),
-    description: acceptedText(body.description),
+    description: body.description,
     subscribedEvents: foldedFilter(body.subscribed_events),
     apiVersion: body.api_version ?? headerVersion ?? API_VERSION_DEFAULT,
     secret: context.keyRing.seal(secret, uuid),
@@ -102,13 +102,6 @@ export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPol
   if (verdict.ok) return verdict.url;
   const errors = [{ pointer, code: verdict.rule, detail: verdict.detail }];
   throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
-}
-
-/** Returns text that can be stored unchanged; refuses unpaired surrogates, which cannot. */
-export function acceptedText(text: string): string {
-  if (!/\p{Surrogate}/u.test(text)) return text;
-  const errors = [{ pointer: '/description', code: 'invalid_format', detail: 'has an unpaired surrogate' }];
-  throw new ApiError('validation_error', 'The description is not well-formed Unicode.', { errors });
 }
 
 /** Removes duplicates; no filter = every type. */
