@@ -18,6 +18,11 @@ const starts =
   (bytes: Buffer) =>
     first.every((byte, index) => bytes[index] === byte);
 
+/** Returns the first character that is no space or byte order mark; a space where there is none. */
+function firstOf(bytes: Buffer): string {
+  return bytes.toString('utf8').trimStart()[0] ?? ' ';
+}
+
 /** In this order: the first that fits is told. */
 const LOOKS: readonly Look[] = [
   { is: (_, size) => size === 0, text: 'it has no bytes: a tombstone, or an empty value, is no event' },
@@ -43,10 +48,10 @@ const LOOKS: readonly Look[] = [
     text: `it looks like Avro without the prefix of five bytes (0, schema id): ${SERIALIZER}, which writes the prefix`,
   },
   {
-    is: (bytes) => /^(\ufeff|\s)*[{["]/.test(bytes.toString('utf8')),
+    is: (bytes) => '{["'.includes(firstOf(bytes)),
     text: `it looks like JSON: ${SERIALIZER}; JSON is accepted by POST /producer/events`,
   },
-  { is: (bytes) => /^(\ufeff|\s)*</.test(bytes.toString('utf8')), text: `it looks like XML: ${SERIALIZER}` },
+  { is: (bytes) => firstOf(bytes) === '<', text: `it looks like XML: ${SERIALIZER}` },
   {
     is: (bytes) => /^AAAA[A-Za-z0-9+/]{8}/.test(bytes.toString('latin1')),
     text: 'it looks like Base64 of the record: publish its bytes',
@@ -78,7 +83,7 @@ export function lookOfBody(record: Uint8Array): string {
   if (bytes.readUInt32BE(1) === 0) {
     return 'the id is 0: a serializer that writes ids in eight bytes looks like this (Apicurio: set apicurio.registry.id-handler to Legacy4ByteIdHandler, or as-confluent=true)';
   }
-  if (/^\s*\{/.test(body.toString('utf8'))) {
+  if (firstOf(body) === '{') {
     return 'JSON follows the prefix: publish with the Avro serializer, not the one for JSON Schema';
   }
   const indexes = body[0] === 0 ? 1 : 0;

@@ -1,7 +1,6 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const RESOLUTION = 'services/codec/resolution.ts';
-const READING = 'services/codec/reading.ts';
 const SCHEMA = 'services/codec/written-schema.ts';
 
 const SCHEMAS = 'services/broker/kafka/registry/registry-schemas.ts';
@@ -10,7 +9,6 @@ const REFERENCES = 'services/broker/kafka/registry/registry-references.ts';
 const ABSENT_TEST = 'test/broker/kafka/registry/absent-schemas.test.ts';
 const READ_TEST = 'test/codec/resolution/read.test.ts';
 const REFUSED_TEST = 'test/codec/resolution/refused.test.ts';
-const POISON_TEST = 'test/codec/event-avro-poison.test.ts';
 
 /** Avro: how a producer's record is read as ours, and how its schema is learnt. */
 export const AVRO_BUGS: readonly PlantedBug[] = [
@@ -58,15 +56,6 @@ export const AVRO_BUGS: readonly PlantedBug[] = [
     replacement: "name: valid(field.name),\n    ...('default' in field ? { default: field.default } : {}),",
     test: READ_TEST,
     title: 'a default that does not fit',
-  },
-  {
-    id: 'skipped-values-unbounded',
-    bug: 'values that take no bytes are skipped without a limit',
-    file: READING,
-    text: 'if (this.#left < 0) throw',
-    replacement: 'if (this.#left < Number.NEGATIVE_INFINITY) throw',
-    test: POISON_TEST,
-    title: 'billions of values',
   },
   {
     id: 'absence-believed-at-once',
