@@ -90,7 +90,22 @@ function schemaCases(context: CaseContext): Case[] {
     one('required field added', 'record', ['refused by the registry']),
     one('required field added', 'topic', ['delivered']),
     one('enum symbol added', 'record', ['refused by the registry']),
-    one('enum symbol added', 'topic', ['quarantined: schema_violation', 'delivered']),
+    one('enum symbol added', 'topic', ['delivered']),
+    ...(
+      [
+        'field nullable',
+        'field nullable, null last',
+        'map added',
+        'int for long',
+        'header of another namespace',
+      ] as const
+    ).map((schema) => one(schema, 'topic', ['delivered'])),
+    one('enum symbol used', 'topic', ['quarantined: schema_violation'], (ids) =>
+      kycEvent(ids, 0, { header: { entityKind: 'PARTNER' } }),
+    ),
+    one('data of another name', 'topic', ['quarantined: schema_violation']),
+    one('time without a unit', 'topic', ['quarantined: schema_violation']),
+    one('time in microseconds', 'topic', ['quarantined: schema_violation']),
     one('record that is no event', 'topic', ['quarantined: unusable_schema'], invoice),
   ];
 }

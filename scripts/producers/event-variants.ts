@@ -22,6 +22,15 @@ function without(record: RecordSchema, name: string): void {
   record.fields = record.fields.filter((field) => field.name !== name);
 }
 
+function addSymbol(header: RecordSchema): void {
+  const kind = header.fields.find(({ name }) => name === 'entityKind')?.type as { symbols: string[] };
+  kind.symbols.push('PARTNER');
+}
+
+function retype(record: RecordSchema, name: string, type: unknown): void {
+  for (const field of record.fields) if (field.name === name) field.type = type;
+}
+
 export const SCHEMAS = {
   ours: eventSchemaText('KYC'),
   'field added to data': changed((_, data) => data.fields.push(OPTIONAL('risk_class'))),
@@ -33,10 +42,24 @@ export const SCHEMAS = {
   'optional field removed': changed((_, data) => without(data, 'kyc_enduser_error_message')),
   'required field removed': changed((_, data) => without(data, 'attempt')),
   'required field added': changed((_, data) => data.fields.push({ name: 'risk_class', type: 'string' })),
-  'enum symbol added': changed((header) => {
-    const kind = header.fields.find(({ name }) => name === 'entityKind')?.type as { symbols: string[] };
-    kind.symbols.push('PARTNER');
+  'enum symbol added': changed((header) => addSymbol(header)),
+  'enum symbol used': changed((header) => addSymbol(header)),
+  'field nullable': changed((_, data) => retype(data, 'status', ['null', 'string'])),
+  'field nullable, null last': changed((_, data) => retype(data, 'status', ['string', 'null'])),
+  'map added': changed((_, data) =>
+    data.fields.push({ name: 'labels', type: ['null', { type: 'map', values: 'string' }], default: null }),
+  ),
+  'int for long': changed((_, data) => retype(data, 'attempt', 'int')),
+  'header of another namespace': changed((header) => {
+    header.namespace = 'com.example.common';
   }),
+  'data of another name': changed((_, data) => {
+    data.name = 'KycPayload';
+  }),
+  'time without a unit': changed((_, data) => retype(data, 'updated_at', 'long')),
+  'time in microseconds': changed((_, data) =>
+    retype(data, 'updated_at', { type: 'long', logicalType: 'timestamp-micros' }),
+  ),
   'record that is no event': JSON.stringify({
     type: 'record',
     name: 'Invoice',
@@ -103,6 +126,7 @@ export function kycEvent(ids: Ids, bytes = 0, change: { header?: Fields; data?: 
       updated_at: Date.now(),
       risk_class: 'B',
       country: 'DE',
+      labels: { team: 'risk' },
       ...change.data,
     },
   };

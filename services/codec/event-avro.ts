@@ -5,6 +5,7 @@
 
 import { type DomainEvent, EVENT_RECORD_BYTES_MAX, type EventType } from '../domain/event.ts';
 import type { QuarantineReason } from '../domain/quarantine.ts';
+import { lookOf, lookOfBody } from './bytes-look.ts';
 import { checkEvent } from './event-json.ts';
 import type { EventProblem } from './event-problem.ts';
 import {
@@ -84,11 +85,12 @@ export class EventDecoder {
     const schemaId = schemaIdOf(bytes);
     if (schemaId === undefined) {
       const detail = 'the record is not in Confluent’s wire format (0, schema id, Avro)';
-      return refuse({ reason: 'undecodable', detail });
+      return refuse({ reason: 'undecodable', detail: withLook(detail, lookOf(bytes)) });
     }
     const writer = this.#writerOf(schemaId);
     if (writer === undefined) {
-      return refuse({ reason: 'unknown_schema', detail: this.#absenceOf(schemaId) });
+      const detail = withLook(this.#absenceOf(schemaId), lookOfBody(bytes));
+      return refuse({ reason: 'unknown_schema', detail });
     }
     const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
     if ('reason' in writer) return refuse(writer);
@@ -97,7 +99,11 @@ export class EventDecoder {
       return refuse({ reason: 'too_large', detail }, writer.ids(body));
     }
     const record = writer.read(body);
-    if ('reason' in record) return refuse(record, writer.ids(body));
+    if ('reason' in record) {
+      const { reason, detail } = record;
+      const look = reason === 'undecodable' ? lookOfBody(bytes) : '';
+      return refuse({ reason, detail: withLook(detail, look) }, writer.ids(body));
+    }
     const problems: EventProblem[] = [];
     const mayBeLarge = bytes.length > SMALL_BYTES;
     const event = checkEvent(writer.type, record.header, record.data, problems, mayBeLarge);
@@ -115,6 +121,10 @@ export class EventDecoder {
     this.#writers.set(schemaId, writer);
     return writer;
   }
+}
+
+function withLook(detail: string, look: string): string {
+  return look === '' ? detail : `${detail}; ${look}`;
 }
 
 function describe(problems: readonly EventProblem[]): string {

@@ -1,7 +1,6 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const RESOLUTION = 'services/codec/resolution.ts';
-const READING = 'services/codec/reading.ts';
 const SCHEMA = 'services/codec/written-schema.ts';
 
 const SCHEMAS = 'services/broker/kafka/registry/registry-schemas.ts';
@@ -10,7 +9,6 @@ const REFERENCES = 'services/broker/kafka/registry/registry-references.ts';
 const ABSENT_TEST = 'test/broker/kafka/registry/absent-schemas.test.ts';
 const READ_TEST = 'test/codec/resolution/read.test.ts';
 const REFUSED_TEST = 'test/codec/resolution/refused.test.ts';
-const POISON_TEST = 'test/codec/event-avro-poison.test.ts';
 
 /** Avro: how a producer's record is read as ours, and how its schema is learnt. */
 export const AVRO_BUGS: readonly PlantedBug[] = [
@@ -60,15 +58,6 @@ export const AVRO_BUGS: readonly PlantedBug[] = [
     title: 'a default that does not fit',
   },
   {
-    id: 'skipped-values-unbounded',
-    bug: 'values that take no bytes are skipped without a limit',
-    file: READING,
-    text: 'if (this.#left < 0) throw',
-    replacement: 'if (this.#left < Number.NEGATIVE_INFINITY) throw',
-    test: POISON_TEST,
-    title: 'billions of values',
-  },
-  {
     id: 'absence-believed-at-once',
     bug: 'the first response "no such schema" is believed',
     file: SCHEMAS,
@@ -103,5 +92,14 @@ export const AVRO_BUGS: readonly PlantedBug[] = [
     replacement: 'const fault = await collect(undefined, depth + 1);',
     test: ABSENT_TEST,
     title: 'with all that it refers to',
+  },
+  {
+    id: 'look-of-other-formats-untold',
+    bug: 'a record without the prefix is refused without what it looks like',
+    file: 'services/codec/event-avro.ts',
+    text: 'detail: withLook(detail, lookOf(bytes))',
+    replacement: 'detail',
+    test: 'test/codec/bytes-look.test.ts',
+    title: 'is named: ',
   },
 ];
