@@ -77,10 +77,7 @@ export async function startTcpReceiver(
   at = ANY_PORT,
 ): Promise<RawReceiver> {
   const state = { accepted: 0, received: '', sockets: new Set<Socket>() };
-  const server = net.createServer((socket) => {
-    socket.on('error', () => {});
-    behave(socket);
-  });
+  const server = net.createServer((socket) => behave(socket.on('error', () => {})));
   return listen(server, state, at);
 }
 
