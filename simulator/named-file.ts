@@ -5,7 +5,11 @@ import { realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync }
  * the mode of the file that is there. A path that exists and is no regular file, such as a pipe or a device, is written
  * into and stays what it is; so does a symbolic link.
  */
-export function writeNamedFile(path: string, text: string, modeOf = (_before?: number) => 0o600): void {
+export function writeNamedFile(
+  path: string,
+  text: string | Buffer,
+  modeOf = (_before?: number) => 0o600,
+): void {
   const before = statsOf(path);
   if (before !== undefined && !before.isFile()) {
     writeFileSync(path, text);

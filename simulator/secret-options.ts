@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { usage } from './exit.ts';
 import { unreadable } from './session.ts';
+import { readText } from './text-file.ts';
 
 /** Options whose value is a secret, which every user of the machine can see in the list of processes. */
 const SECRET_OPTIONS = ['api-key', 'producer-key', 'secret'];
@@ -19,7 +19,7 @@ export function readSecrets(parsed: Record<string, unknown>): void {
 function secretIn(path: string): string {
   let secret: string;
   try {
-    secret = readFileSync(path, 'utf8').trim();
+    secret = readText(path).trim();
   } catch (error) {
     throw unreadable(path, error);
   }

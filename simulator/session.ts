@@ -143,6 +143,7 @@ export async function inSession(
 
 /** Returns a usage failure for a file that cannot be read. */
 export function unreadable(path: string, error: unknown, next: readonly string[] = []): CommandFailure {
+  if (error instanceof CommandFailure) return error;
   const code = (error as NodeJS.ErrnoException).code ?? String(error);
   const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
   return new CommandFailure(EXIT.usage, `${path} ${what}`, next);

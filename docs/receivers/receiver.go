@@ -17,27 +17,40 @@ import (
 	"time"
 )
 
+var secret = os.Getenv("WEBHOOK_SECRET")
 var seen sync.Map // in production: a table with a unique column, which outlives a restart
+var note sync.Once
 
 func receive(w http.ResponseWriter, r *http.Request) {
-	secret := os.Getenv("WEBHOOK_SECRET")
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	id, sent := r.Header.Get("webhook-id"), r.Header.Get("webhook-timestamp")
-	mac := hmac.New(sha256.New, key)
+	mac := hmac.New(sha256.New, key())
 	fmt.Fprintf(mac, "%s.%s.%s", id, sent, body)
 	signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	equal := func(name, value string) bool { return hmac.Equal([]byte(r.Header.Get(name)), []byte(value)) }
+	signed := false
+	for _, each := range strings.Fields(r.Header.Get("webhook-signature")) {
+		signed = hmac.Equal([]byte(each), []byte(signature)) || signed
+	}
 	seconds, _ := strconv.ParseInt(sent, 10, 64)
 	fresh := time.Since(time.Unix(seconds, 0)).Abs() < 5*time.Minute
-	if err != nil || !fresh || !equal("webhook-signature", signature) || !equal("authorization", "API-Key "+secret) {
+	if err != nil || !signed || !fresh {
 		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Println("refused", id, map[bool]string{true: "another secret", false: "too old"}[fresh])
+		fmt.Println("refused", id, map[bool]string{true: "too old", false: "another secret, or a changed body"}[signed])
 		return
+	}
+	if r.Header.Get("authorization") != "API-Key "+secret {
+		note.Do(func() { noteAuthorization(r.Header.Get("authorization") != "") })
 	}
 	if _, again := seen.LoadOrStore(id, true); !again { // a webhook may come more than once
 		go handle(id, body) // returning answers 200: answer first, work afterwards
 	}
+}
+
+// The signature proves more than Authorization, which some servers keep to themselves.
+func noteAuthorization(another bool) {
+	fmt.Println(map[bool]string{true: "another", false: "no"}[another], "Authorization arrived; the signature is enough.",
+		`To get it: Apache "CGIPassAuth On", nginx "proxy_set_header Authorization $http_authorization"`,
+		"(fastcgi_param HTTP_AUTHORIZATION), API gateways: forward the header Authorization.")
 }
 
 func handle(id string, body []byte) {
@@ -46,7 +59,18 @@ func handle(id string, body []byte) {
 	fmt.Println("received", id, event.Type)
 }
 
+func key() []byte {
+	if encoded, found := strings.CutPrefix(secret, "whsec_"); found {
+		decoded, _ := base64.StdEncoding.DecodeString(encoded)
+		return decoded
+	}
+	return []byte(secret)
+}
+
 func main() {
+	if len(key()) == 0 {
+		log.Fatal("WEBHOOK_SECRET is not set, or not base64 after whsec_")
+	}
 	fmt.Println("listening on port", os.Getenv("PORT"))
 	log.Fatal(http.ListenAndServe(":"+os.Getenv("PORT"), http.HandlerFunc(receive)))
 }

@@ -2,19 +2,32 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
-const { WEBHOOK_SECRET: secret = '', PORT: port } = process.env;
-const sha256 = (text) => createHash('sha256').update(`${text}`).digest();
+const { WEBHOOK_SECRET: secret, PORT: port } = process.env;
+if (!secret) throw new Error('WEBHOOK_SECRET is not set');
+const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+const sha256 = (text) => createHash('sha256').update(text).digest();
 const equal = (a, b) => timingSafeEqual(sha256(a), sha256(b)); // in constant time, whatever the lengths
 const seen = new Set(); // in production: a table with a unique column, which outlives a restart
+let isNoted = false;
 createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray().catch(() => []));
-  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = request.headers;
-  const mac = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'));
-  const isSigned = equal(signature, `v1,${mac.update(`${id}.${time}.`).update(body).digest('base64')}`);
-  const isAuthentic = isSigned && equal(request.headers.authorization, `API-Key ${secret}`);
+  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': sent = '' } = request.headers;
+  const signature = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
+  const isSigned = sent.split(' ').some((each) => equal(each, `v1,${signature}`));
   const isFresh = Math.abs(Date.now() / 1000 - Number(time)) < 300;
-  response.writeHead(isAuthentic && isFresh ? 200 : 401).end(); // answer first, work afterwards
-  if (!isAuthentic || !isFresh) return console.log('refused', id, isFresh ? 'another secret' : 'too old');
+  response.writeHead(isSigned && isFresh ? 200 : 401).end(); // answer first, work afterwards
+  if (!isSigned) return console.log('refused', id, 'another secret, or a changed body');
+  if (!isFresh) return console.log('refused', id, 'too old');
+  if (!isNoted && request.headers.authorization !== `API-Key ${secret}`) {
+    isNoted = true; // The signature proves more than Authorization, which some servers keep to themselves.
+    console.log(
+      `${request.headers.authorization ? 'another' : 'no'} Authorization arrived; the signature is enough.`,
+    );
+    console.log(
+      'To get it: Apache "CGIPassAuth On", nginx "proxy_set_header Authorization $http_authorization",',
+    );
+    console.log('API gateways: forward the header Authorization.');
+  }
   if (seen.has(id)) return; // a webhook may come more than once
   seen.add(id);
   console.log('received', id, JSON.parse(body).type);

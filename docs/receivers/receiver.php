@@ -1,19 +1,42 @@
-<?php // WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:8000 receiver.php   (PHP 8; then: hookrail sim listen --forward-to 8000)
-$secret = getenv('WEBHOOK_SECRET');
+<?php // WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:8000 receiver.php   (PHP 8 with pdo_sqlite; then: hookrail sim listen --forward-to 8000)
+// Under php-fpm the pool sets it: env[WEBHOOK_SECRET] = whsec_…
+$secret = (string) getenv('WEBHOOK_SECRET');
+$key = str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, strlen('whsec_'))) : $secret;
+// The log of php -S is the terminal, that of php-fpm the web server's log of errors.
+$say = fn($line) => PHP_SAPI === 'cli-server' ? file_put_contents('php://stdout', "$line\n") : error_log($line);
+$isFirst = function ($id) { // a webhook may come more than once
+    // In production: a table of your own database. A file of WEBHOOK_DB outlives a restart.
+    $database = new PDO('sqlite:' . (getenv('WEBHOOK_DB') ?: sys_get_temp_dir() . '/webhooks-' . PHP_SAPI . '.db'));
+    $database->exec('CREATE TABLE IF NOT EXISTS webhooks (id TEXT PRIMARY KEY)');
+    $insert = $database->prepare('INSERT INTO webhooks (id) VALUES (?) ON CONFLICT DO NOTHING');
+    $insert->execute([$id]);
+    return $insert->rowCount() === 1;
+};
+$noteAuthorization = function ($value) use ($secret, $say) {
+    if ($value === "API-Key $secret") return;
+    // The signature proves more than Authorization, which some servers keep to themselves.
+    $say(($value ? 'another' : 'no') . ' Authorization arrived; the signature is enough. To get it: Apache "CGIPassAuth On", '
+        . 'nginx "fastcgi_param HTTP_AUTHORIZATION $http_authorization", API gateways: forward the header Authorization.');
+};
+
 $body = file_get_contents('php://input');
-$header = fn($name) => $_SERVER['HTTP_' . strtoupper(strtr($name, '-', '_'))] ?? '';
-[$id, $sent] = [$header('webhook-id'), $header('webhook-timestamp')];
-$key = base64_decode(substr($secret, strlen('whsec_')));
+$headers = array_change_key_case(getallheaders());
+[$id, $sent] = [$headers['webhook-id'] ?? '', $headers['webhook-timestamp'] ?? ''];
 $signature = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$sent.$body", $key, true));
-$authentic = hash_equals($signature, $header('webhook-signature'))
-    && hash_equals("API-Key $secret", $header('authorization'));
-$fresh = abs(time() - (int) $sent) < 300;
-$accepted = $authentic && $fresh;
-http_response_code($accepted ? 200 : 401);
-if (function_exists('fastcgi_finish_request')) fastcgi_finish_request(); // answer first, work afterwards
-if (!$accepted) file_put_contents('php://stdout', "refused $id " . ($fresh ? 'another secret' : 'too old') . "\n");
-// In production: a table with a unique column. Here a file per id, because each request is a new run.
-$isFirst = fn() => @fopen(sys_get_temp_dir() . '/webhook-' . hash('sha256', $id), 'x') !== false;
-if ($accepted && $isFirst()) { // a webhook may come more than once
-    file_put_contents('php://stdout', "received $id " . json_decode($body)->type . "\n");
+$isSigned = false;
+foreach (explode(' ', $headers['webhook-signature'] ?? '') as $each) $isSigned = hash_equals($signature, $each) || $isSigned;
+$isFresh = abs(time() - (int) $sent) < 300;
+if ($key === '') {
+    http_response_code(500);
+    $say('WEBHOOK_SECRET is not set');
+} elseif ($body === '' && isset($headers['transfer-encoding'])) {
+    http_response_code(411);
+    $say("refused $id: no body arrived, because it came in chunks. To get it: Apache \"SetEnv proxy-sendcl 1\"");
+} elseif (!$isSigned || !$isFresh) {
+    http_response_code(401);
+    $say("refused $id " . ($isSigned ? 'too old' : 'another secret, or a changed body'));
+} elseif ($isFirst($id)) {
+    $noteAuthorization($headers['authorization'] ?? $_SERVER['REDIRECT_HTTP_AUTHORIZATION'] ?? '');
+    $say("received $id " . json_decode($body)->type);
+    if (function_exists('fastcgi_finish_request')) fastcgi_finish_request(); // answer first, work afterwards
 }

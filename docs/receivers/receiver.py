@@ -1,27 +1,57 @@
 # WEBHOOK_SECRET=whsec_… PORT=8000 python3 receiver.py   (Python 3.9; then: hookrail sim listen --forward-to 8000)
-import base64, hashlib, hmac, json, os, time
+import base64, contextlib, hashlib, hmac, json, os, re, sqlite3, tempfile, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 secret = os.environ["WEBHOOK_SECRET"]
-seen = set()  # in production: a table with a unique column, which outlives a restart
+key = base64.b64decode(secret[len("whsec_"):]) if secret.startswith("whsec_") else secret.encode()
+# In production: a table of your own database. A file of WEBHOOK_DB outlives a restart.
+path = os.environ.get("WEBHOOK_DB") or os.path.join(tempfile.gettempdir(), "webhooks-python.db")
+BODY_MAX = 1 << 20
+noted = set()
+
+def execute(statement, *values):
+    with contextlib.closing(sqlite3.connect(path, timeout=5)) as database, database:
+        return database.execute(statement, values).rowcount
+
+def is_first(id):  # a webhook may come more than once
+    return execute("INSERT INTO webhooks (id) VALUES (?) ON CONFLICT DO NOTHING", id) == 1
+
+def note_authorization(value):
+    if value == f"API-Key {secret}" or noted:
+        return
+    noted.add(value)  # The signature proves more than Authorization, which some servers keep to themselves.
+    print("another" if value else "no", "Authorization arrived; the signature is enough. To get it: Apache",
+          '"CGIPassAuth On", nginx "proxy_set_header Authorization $http_authorization"',
+          '(uwsgi_param, fastcgi_param HTTP_AUTHORIZATION), API gateways: forward the header Authorization.', flush=True)
 
 class Receiver(BaseHTTPRequestHandler):
+    def read_body(self):
+        if "chunked" not in self.headers.get("transfer-encoding", "").lower():
+            return self.rfile.read(min(int(self.headers.get("content-length") or 0), BODY_MAX))
+        body = b""
+        while (size := int(self.rfile.readline(80).split(b";")[0], 16)) > 0 and len(body) + size <= BODY_MAX:
+            body += self.rfile.read(size)
+            self.rfile.readline(80)
+        while size == 0 and self.rfile.readline(8192).strip():  # fields after the last chunk
+            pass
+        return body
+
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        id, sent = self.headers.get("webhook-id", ""), self.headers.get("webhook-timestamp", "0")
-        mac = hmac.new(base64.b64decode(secret[len("whsec_"):]), f"{id}.{sent}.".encode() + body, hashlib.sha256)
-        signature = "v1," + base64.b64encode(mac.digest()).decode()
-        equal = lambda name, value: hmac.compare_digest(self.headers.get(name, "").encode(), value.encode())
-        authentic = equal("webhook-signature", signature) and equal("authorization", f"API-Key {secret}")
-        fresh = abs(time.time() - int(sent)) < 300
-        accepted = authentic and fresh
-        self.send_response(200 if accepted else 401)
+        body, header = self.read_body(), lambda name: self.headers.get(name, "")
+        id, sent = header("webhook-id"), header("webhook-timestamp")
+        mac = hmac.new(key, f"{id}.{sent}.".encode("latin-1") + body, hashlib.sha256)
+        signature = b"v1," + base64.b64encode(mac.digest())
+        signed = any(hmac.compare_digest(each.encode("latin-1"), signature) for each in header("webhook-signature").split())
+        fresh = bool(re.fullmatch(r"\d{1,11}", sent)) and abs(time.time() - int(sent)) < 300
+        first = signed and fresh and is_first(id)  # before the answer: what cannot be kept must come again
+        self.send_response(200 if signed and fresh else 401)
         self.end_headers()  # answer first, work afterwards
-        if not accepted:
-            print("refused", id, "another secret" if fresh else "too old", flush=True)
-        elif id not in seen:  # a webhook may come more than once
-            seen.add(id)
+        if not signed or not fresh:
+            return print("refused", id, "too old" if signed else "another secret, or a changed body", flush=True)
+        note_authorization(header("authorization"))
+        if first:
             print("received", id, json.loads(body)["type"], flush=True)
 
+execute("CREATE TABLE IF NOT EXISTS webhooks (id TEXT PRIMARY KEY)")
 print("listening on port", os.environ["PORT"], flush=True)
 ThreadingHTTPServer(("", int(os.environ["PORT"])), Receiver).serve_forever()

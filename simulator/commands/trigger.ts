@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
 import { eventToJson } from '../../services/codec/event-json.ts';
 import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
@@ -31,6 +30,7 @@ import { type CommandOptions, inSession, type Session, type Surroundings, unread
 import { openSink } from '../sinks/open-sink.ts';
 import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks/sinks.ts';
 import { HELP_WIDTH, widthOf } from '../terminal/width.ts';
+import { readText } from '../text-file.ts';
 import { adviseOn } from './delivery-advice.ts';
 import { sendTest } from './send-test.ts';
 import { endWait } from './wait-end.ts';
@@ -201,7 +201,7 @@ function readData(given: string): EventData {
 
 function readFile(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readText(path);
   } catch (error) {
     throw unreadable(path, error);
   }

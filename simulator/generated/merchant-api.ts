@@ -510,9 +510,11 @@ export interface paths {
         put?: never;
         /**
          * Publish events
-         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, or the key
-         *     may not publish its type or for its merchant, the whole request is refused, and errors[] names each such event. A
-         *     repeated event id is a duplicate, and nothing is delivered twice; the same id with
+         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event has not the form of an
+         *     event, or the key may not publish its type or for its merchant, the whole request is refused, and errors[] names each
+         *     such event. An event whose content breaks a rule (U+0000 in a text, `occurredAt` before 2009 or more than a day
+         *     ahead, a status of another subType) is refused when it is sent alone; in an array it is `quarantined`, and the
+         *     others are accepted. A repeated event id is a duplicate, and nothing is delivered twice; the same id with
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
@@ -561,11 +563,13 @@ export interface components {
         Url: string;
         /** @description For your own use. At most 255 characters (Unicode code points). */
         Description: string;
+        /** @description For your own use. At most 255 characters (Unicode code points), not only white space. */
+        DescriptionSent: string;
         CreateWebhookEndpoint: {
             url: components["schemas"]["Url"];
-            description: components["schemas"]["Description"];
-            /** @description Event types to receive; omitted = all. Duplicates are folded. */
-            subscribed_events?: components["schemas"]["EventTypeRequested"][];
+            description: components["schemas"]["DescriptionSent"];
+            /** @description Event types to receive; omitted or null = all. Duplicates are folded. */
+            subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
             /**
              * @description The API version of the webhooks.
              * @enum {string}
@@ -574,7 +578,7 @@ export interface components {
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["DescriptionSent"];
             /** @enum {string} */
             status?: "active" | "disabled";
             /** @description Event types to receive; null = all. Duplicates are folded. */
@@ -638,8 +642,10 @@ export interface components {
             /** @description As an endpoint's `url`; null removes URL and secret. */
             webhook_url?: string | null;
             /**
-             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. After `whsec_` it must be
-             *     the base64 of 24 to 64 bytes. Draw it at random: one that repeats itself, is a sequence or has few different
+             * @description 16 to 128 visible ASCII characters without spaces; null removes URL and secret. Choose `whsec_` and the base64
+             *     of 24 to 64 bytes (`echo whsec_$(openssl rand -base64 32)`), which is the signature's key: the libraries of
+             *     Standard Webhooks verify it as it is. Without `whsec_` the secret's own bytes are the key, which the libraries
+             *     take only in another form. Draw it at random: one that repeats itself, is a sequence or has few different
              *     characters is refused.
              */
             webhook_secret?: string | null;
@@ -761,6 +767,7 @@ export interface components {
             response_body: string | null;
             response_body_truncated: boolean;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -930,6 +937,7 @@ export interface components {
             duration_ms: number;
             response_status: number | null;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -1483,6 +1491,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The Expect header names what the server does not do. */
+        ExpectationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The headers are too large. */
         HeadersTooLarge: {
             headers: {
@@ -1626,6 +1644,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1682,6 +1701,7 @@ export interface operations {
             409: components["responses"]["CreateConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["CreateRefused"];
             429: components["responses"]["RateLimited"];
@@ -1724,6 +1744,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1762,6 +1783,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1810,6 +1832,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
@@ -1872,6 +1895,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
@@ -1943,6 +1967,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["TestRefused"];
             429: components["responses"]["RateLimited"];
@@ -2004,6 +2029,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2046,6 +2072,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["DeliveryNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2106,6 +2133,7 @@ export interface operations {
             409: components["responses"]["ResendConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["ResendRefused"];
             429: components["responses"]["RateLimited"];
@@ -2176,6 +2204,7 @@ export interface operations {
             409: components["responses"]["ReplayConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["ReplayRefused"];
             429: components["responses"]["RateLimited"];
@@ -2226,6 +2255,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2268,6 +2298,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2330,6 +2361,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2389,6 +2421,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2439,6 +2472,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["StreamLimited"];
             500: components["responses"]["InternalError"];
@@ -2479,6 +2513,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EventNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2515,6 +2550,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidHeader"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2559,6 +2595,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["LegacyWebhookRefused"];
             429: components["responses"]["RateLimited"];
@@ -2607,6 +2644,8 @@ export interface operations {
                             status: string;
                             /** @description The reason for the quarantine. */
                             code?: string;
+                            /** @description What is wrong and what helps. */
+                            detail?: string;
                         }[];
                     };
                 };
@@ -2617,6 +2656,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["FailedKeysLimited"];
             500: components["responses"]["InternalError"];

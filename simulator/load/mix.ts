@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { errorLine } from '../../services/messages/error-message.ts';
@@ -9,6 +9,7 @@ import { openScenario } from '../scenario/open-scenario.ts';
 import { madeUpEntity, planScenario } from '../scenario/plan.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { unreadable } from '../session.ts';
+import { readText } from '../text-file.ts';
 
 /** Scenarios that are played, each as often as its weight says. */
 export type Mix = readonly { readonly scenario: Scenario; readonly weight: number }[];
@@ -22,7 +23,7 @@ export function readMix(given: string | undefined): Mix {
   if (scenarioNames().includes(given)) return mixOf({ [given]: 1 }, given);
   let text: string;
   try {
-    text = readFileSync(given, 'utf8');
+    text = readText(given);
   } catch (error) {
     if (existsSync(given) || /[/\\.]ya?ml$/.test(given)) throw unreadable(given, error);
     throw usage(

@@ -5,6 +5,7 @@ import { isEventType } from '../../services/domain/event.ts';
 import { didYouMean } from '../../services/messages/did-you-mean.ts';
 import { usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
+import { readText } from '../text-file.ts';
 
 const LIBRARY = fileURLToPath(new URL('./library/', import.meta.url));
 const SUFFIX = '.yaml';
@@ -31,7 +32,7 @@ export function scenarioNames(): readonly string[] {
 export function readScenario(name: string): { readonly text: string; readonly source: string } {
   const own = scenarioFiles().get(name);
   if (own !== undefined) return { text: readFileSync(own, 'utf8'), source: name };
-  if (name === '-') return { text: readFileSync(0, 'utf8'), source: 'standard input' };
+  if (name === '-') return { text: readText(0), source: 'standard input' };
   const [type = ''] = name.split('/');
   if (isEventType(type) && !existsSync(name)) {
     throw usage(`${name} is an event, not a scenario`, `hookrail sim trigger ${name}`);
@@ -42,7 +43,7 @@ export function readScenario(name: string): { readonly text: string; readonly so
     throw usage(`there is no scenario "${name}"${hint}`, 'list them with: hookrail sim scenarios list');
   }
   try {
-    return { text: readFileSync(name, 'utf8'), source: name };
+    return { text: readText(name), source: name };
   } catch (error) {
     throw unreadable(name, error, [
       `write one: hookrail sim scenarios new ${basename(name).replace(/\.ya?ml$/, '')}`,

@@ -49,6 +49,24 @@ test('a secret that a merchant chose signs with its own bytes', () => {
   expect(sign('merchant-chosen-é', 'id', 5, Buffer.from('{}'))).toBe(`v1,${expected}`);
 });
 
+test('a plain secret verifies with the library in the forms that docs/api.md names, and not as it is', () => {
+  const [secret, id, body] = ['plain-secret-0123456789', 'id', '{"type":"KYC"}'];
+  const now = Math.floor(Date.now() / 1000);
+  const headersOf = (chosen: string) => ({
+    'webhook-id': id,
+    'webhook-timestamp': `${now}`,
+    'webhook-signature': sign(chosen, id, now, body),
+  });
+  const headers = headersOf(secret);
+  expect(() => new Webhook(secret).verify(body, headers)).toThrow();
+  expect(new Webhook(secret, { format: 'raw' }).verify(body, headers)).toEqual({ type: 'KYC' });
+  const encoded = Buffer.from(secret).toString('base64');
+  expect(new Webhook(encoded).verify(body, headers)).toEqual({ type: 'KYC' });
+  const prefixed = `v1,${newSecret(new Uint8Array(32).fill(7))}`;
+  const raw = new Webhook(prefixed, { format: 'raw' });
+  expect(raw.verify(body, headersOf(prefixed)), 'v1,whsec_ is a plain secret').toEqual({ type: 'KYC' });
+});
+
 test('a key decoded once gives the same signatures', () => {
   const secret = newSecret(new Uint8Array(32).fill(7));
   const key = signingKey(secret);

@@ -2,6 +2,8 @@ import type { PlantedBug } from '../planted-bug.ts';
 
 const RESPONSE_LOG = 'services/sender/http/response-log.ts';
 const SEARCH = 'services/sender/http/masking/secret-search.ts';
+const MASK = 'services/sender/http/masking/secret-mask.ts';
+const CHARSETS_TEST = 'test/sender/http/masking/charsets.test.ts';
 const MASK_TEST = 'test/sender/http/masking/secret-mask.test.ts';
 const SPELLINGS_TEST = 'test/sender/http/masking/spellings.test.ts';
 const LINEAR_TEST = 'test/sender/http/masking/linear-time.test.ts';
@@ -21,8 +23,8 @@ export const SECRET_MASK_BUGS: readonly PlantedBug[] = [
     id: 'secret-in-body-kept',
     bug: 'a secret that a receiver echoes in a body is stored',
     file: RESPONSE_LOG,
-    text: 'const masked = this.#mask?.inBody(searched, this.#allowance) ?? searched;',
-    replacement: 'const masked = searched;',
+    text: 'return this.#mask?.inBody(body, this.#allowance) ?? body;',
+    replacement: 'return body;',
     test: MASK_TEST,
     title: 'in its body, in several pieces',
   },
@@ -54,9 +56,36 @@ export const SECRET_MASK_BUGS: readonly PlantedBug[] = [
     title: 'is found as',
   },
   {
+    id: 'charset-ignored',
+    bug: 'a body in another charset than UTF-8 is kept as its bytes',
+    file: 'services/sender/http/masking/charsets.ts',
+    text: "if (decoder.encoding === 'utf-8') return bytes;",
+    replacement: "if (decoder.encoding !== 'utf-16le') return bytes;",
+    test: CHARSETS_TEST,
+    title: 'is kept as text, without the secret',
+  },
+  {
+    id: 'secret-hidden-by-charset',
+    bug: 'a secret that a wrong charset turns into other letters is stored',
+    file: MASK,
+    text: 'if (before.length > ranges.length) return Buffer.from(HIDDEN);',
+    replacement: '',
+    test: CHARSETS_TEST,
+    title: 'whose charset hides the secret',
+  },
+  {
+    id: 'unknown-charset-kept',
+    bug: 'a body in an unknown charset is stored as if it were UTF-8',
+    file: RESPONSE_LOG,
+    text: 'if (!text) return Buffer.from(NOT_DECODED);',
+    replacement: 'if (!text) return body;',
+    test: CHARSETS_TEST,
+    title: 'a body is not kept',
+  },
+  {
     id: 'mask-by-expression',
     bug: 'the secret is searched for by a regular expression that is made of it',
-    file: 'services/sender/http/masking/secret-mask.ts',
+    file: MASK,
     text: 'if (body.length < BEGINNING_MIN) return body;',
     replacement: "if (new RegExp('(?:\\\\\\\\*\\\\x5c|%5c)Z').test(body.toString('latin1'))) return body;",
     test: LINEAR_TEST,

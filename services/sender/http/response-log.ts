@@ -1,4 +1,5 @@
 import { RESPONSE_BODY_KEPT_BYTES, type ResponseKept } from '../../domain/attempt.ts';
+import { asUtf8 } from './masking/charsets.ts';
 import { codingOf, decompressed } from './masking/compressed.ts';
 import { MASKED_BYTES_MAX, type SecretMask } from './masking/secret-mask.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
@@ -9,6 +10,10 @@ const BODY_MASKED_BYTES = RESPONSE_BODY_KEPT_BYTES + MASKED_BYTES_MAX;
 const HEADERS_KEPT_BYTES_MAX = 8 * 1024;
 /** Replaces a body whose content coding is unknown or not followed: the secret cannot be searched for in it. */
 const NOT_DECOMPRESSED = '[not kept: its Content-Encoding cannot be undone]';
+/** Replaces a body whose charset is unknown: the secret cannot be searched for in it. */
+const NOT_DECODED = '[not kept: its charset is unknown]';
+/** A longer Content-Type is read as far as this. */
+const CONTENT_TYPE_MAX = 512;
 /** The search of fewer bytes takes no time that anyone notices. */
 const SHORT_BYTES_MAX = 2048;
 /** The cost of decompressing a body, in bytes read. */
@@ -16,13 +21,14 @@ const DECOMPRESSING_COST = 16 * 1024;
 
 /** Collects what the log keeps of a response, without the endpoint's secret. */
 export class ResponseLog {
-  readonly #status: number;
+  readonly status: number;
   readonly #mask: SecretMask | null;
   readonly #allowance: SearchAllowance;
   /** With the secret, if it is in them. */
   readonly #headers: [string, string][] = [];
   #headerBytes = 0;
   #contentEncoding = '';
+  #contentType = '';
   #chunks: Buffer[] | null = null;
   #bodyBytes = 0;
   /** Retry-After in seconds, when the receiver sent one as a number. */
@@ -30,7 +36,7 @@ export class ResponseLog {
 
   /** `mask`: null where there is no secret to remove. */
   constructor(status: number, mask: SecretMask | null, allowance: SearchAllowance) {
-    this.#status = status;
+    this.status = status;
     this.#mask = mask;
     this.#allowance = allowance;
   }
@@ -48,6 +54,7 @@ export class ResponseLog {
       const value = textOf(raw[i + 1]);
       if (name === 'retry-after' && /^\d{1,9}$/.test(value)) this.retryAfterSeconds = Number(value);
       if (name === 'content-encoding') this.#contentEncoding += `,${value}`;
+      if (name === 'content-type') this.#contentType ||= value.slice(0, CONTENT_TYPE_MAX);
       room -= name.length + value.length;
       if (room < 0) continue;
       this.#headers.push([name, value]);
@@ -78,9 +85,9 @@ export class ResponseLog {
     if (chunks) read = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
     const plain = this.#decompressed(read);
     const searched = plain.subarray(0, BODY_MASKED_BYTES);
-    const masked = this.#mask?.inBody(searched, this.#allowance) ?? searched;
+    const masked = this.#textOf(searched);
     return {
-      status: this.#status,
+      status: this.status,
       headers: this.#headers.map(([name, value]) => [this.#withoutSecret(name), this.#withoutSecret(value)]),
       body: masked.subarray(0, RESPONSE_BODY_KEPT_BYTES),
       bodyTruncated:
@@ -92,6 +99,14 @@ export class ResponseLog {
 
   #withoutSecret(text: string): string {
     return this.#mask?.inText(text, this.#allowance) ?? text;
+  }
+
+  /** Returns a body as UTF-8, without the secret. */
+  #textOf(body: Buffer): Buffer {
+    const text = asUtf8(body, this.#contentType);
+    if (!text) return Buffer.from(NOT_DECODED);
+    if (text === body) return this.#mask?.inBody(body, this.#allowance) ?? body;
+    return this.#mask?.inDecoded(text, body, this.#allowance) ?? text;
   }
 
   #decompressed(body: Buffer): Buffer {

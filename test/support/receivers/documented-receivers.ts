@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '../eventually.ts';
 
 /** The receivers that README shows, run as processes. */
 const FOLDER = fileURLToPath(new URL('../../../docs/receivers', import.meta.url));
@@ -17,11 +18,18 @@ export interface Runtime {
   readonly command: (port: number, scratch: string) => readonly [string, ...string[]];
   /** Run once before: compiles where that is needed. */
   readonly build?: (scratch: string) => readonly [string, ...string[]];
+  /** Whether it keeps the ids of webhooks in a table. */
+  readonly keepsIds?: boolean;
 }
 
 export const RUNTIMES: readonly Runtime[] = [
   { name: 'Node', probe: [process.execPath, '--version'], command: () => [process.execPath, 'receiver.mjs'] },
-  { name: 'Python', probe: ['python3', '--version'], command: () => ['python3', 'receiver.py'] },
+  {
+    name: 'Python',
+    probe: ['python3', '--version'],
+    command: () => ['python3', 'receiver.py'],
+    keepsIds: true,
+  },
   {
     name: 'Go',
     probe: ['go', 'version'],
@@ -30,8 +38,9 @@ export const RUNTIMES: readonly Runtime[] = [
   },
   {
     name: 'PHP',
-    probe: ['php', '--version'],
+    probe: ['php', '-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);'],
     command: (port) => ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'],
+    keepsIds: true,
   },
 ];
 
@@ -39,6 +48,10 @@ export interface RunningReceiver {
   readonly url: string;
   /** Resolves with the lines about handled webhooks once there are so many. */
   handled(count: number): Promise<readonly string[]>;
+  /** Resolves once the receiver has printed a line with this text; returns all lines so far. */
+  printed(text: string): Promise<readonly string[]>;
+  /** Ends the process and starts it again, with the same port and files. */
+  restarted(): Promise<RunningReceiver>;
   stop(): Promise<void>;
 }
 
@@ -59,49 +72,59 @@ export async function startReceiverIn(
     const { status, stderr } = spawnSync(compiler, args, { cwd: FOLDER, env });
     if (status !== 0) throw new Error(`the ${runtime.name} receiver does not compile:\n${stderr}`);
   }
-  const [command, ...args] = runtime.command(port, scratch);
-  const child = spawn(command, args, { cwd: FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const { handled, errors } = linesOf(child);
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null) throw new Error(`the ${runtime.name} receiver ended:\n${errors()}`);
-  }
-  const stop = async () => {
-    if (child.exitCode === null) {
+  const start = async (): Promise<RunningReceiver> => {
+    const [command, ...args] = runtime.command(port, scratch);
+    const child = spawn(command, args, { cwd: FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const { handled, printed, errors } = linesOf(child);
+    await eventually(`the ${runtime.name} receiver listens`, () => {
+      if (child.exitCode !== null) throw new Error(`the ${runtime.name} receiver ended:\n${errors()}`);
+      return accepts(port);
+    });
+    const end = async () => {
+      if (child.exitCode !== null) return;
       child.kill('SIGKILL');
       await once(child, 'exit');
-    }
-    rmSync(scratch, { recursive: true, force: true });
+    };
+    const stop = async () => {
+      await end();
+      rmSync(scratch, { recursive: true, force: true });
+    };
+    const restarted = async () => {
+      await end();
+      return start();
+    };
+    return { url: `http://127.0.0.1:${port}/webhooks`, handled, printed, restarted, stop };
   };
-  return { url: `http://127.0.0.1:${port}/webhooks`, handled, stop };
+  return start();
 }
 
 function linesOf({ stdout, stderr }: ChildProcess) {
   const lines: string[] = [];
   let errors = '';
-  let onLine = () => {};
   if (stdout === null) throw new Error('there is no pipe');
-  createInterface({ input: stdout }).on('line', (line) => {
-    if (line.startsWith('received ')) lines.push(line);
-    onLine();
-  });
+  createInterface({ input: stdout }).on('line', (line) => lines.push(line));
   stderr?.on('data', (chunk) => {
     errors += chunk;
   });
-  const handled = (count: number) =>
-    new Promise<readonly string[]>((resolve) => {
-      onLine = () => lines.length >= count && resolve(lines);
-      onLine();
-    });
-  return { handled, errors: () => errors };
+  const received = () => lines.filter((line) => line.startsWith('received '));
+  const handled = async (count: number) => {
+    await eventually(`${count} webhooks are handled`, () => received().length >= count);
+    return received();
+  };
+  const printed = async (text: string) => {
+    await eventually(`"${text}" is printed`, () => lines.some((line) => line.includes(text)));
+    return [...lines];
+  };
+  return { handled, printed, errors: () => errors };
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Returns whether a process of this machine listens there. */
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.destroy();
       resolve(true);
     });
-    // Not yet: give the receiver the processor for a moment before asking again.
-    socket.on('error', () => setTimeout(() => resolve(false), 20));
+    socket.on('error', () => resolve(false));
   });
 }

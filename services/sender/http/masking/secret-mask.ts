@@ -6,6 +6,8 @@ import type { Range } from './view.ts';
 const SECRET_REMOVED = '[secret removed]';
 /** Replaces a text in which a secret cannot be searched for. */
 export const NOT_KEPT = '[not kept: too costly to search for the secret]';
+/** Replaces a text that shows another one than its bytes: a charset that is not theirs turns a secret into other letters. */
+const HIDDEN = '[not kept: its charset hides the secret]';
 
 /** Every character of a secret may be written as an escape of about six. */
 export const MASKED_BYTES_MAX = 1024;
@@ -40,6 +42,15 @@ export class SecretMask {
     const ranges = new SecretSearch(this.#forms, allowance).in(body, true);
     if (!ranges) return Buffer.from(NOT_KEPT);
     return ranges.length === 0 ? body : without(body, ranges);
+  }
+
+  /** Returns a text without the secret, or a note where the bytes that it was decoded from hold it in more places. */
+  inDecoded(text: Buffer, bytes: Buffer, allowance: SearchAllowance): Buffer {
+    const before = new SecretSearch(this.#forms, allowance).in(bytes, true);
+    const ranges = new SecretSearch(this.#forms, allowance).in(text, true);
+    if (!before || !ranges) return Buffer.from(NOT_KEPT);
+    if (before.length > ranges.length) return Buffer.from(HIDDEN);
+    return without(text, ranges);
   }
 }
 

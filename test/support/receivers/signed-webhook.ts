@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { sign } from '../../../services/domain/signature.ts';
+
+/** A webhook as hookrail sends it, and what may happen to it on its way. */
+export interface SignedWebhook {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly secret: string;
+  /** What is signed. */
+  readonly body: string;
+  /** What arrives; `body` unless the way has changed it. */
+  readonly sentBody?: string;
+  /** What arrives of Authorization; null = nothing. The right one when it is left out. */
+  readonly authorization?: string | null;
+  /** Takes the place of the signature, or stands beside it. */
+  readonly signatures?: (signature: string) => string;
+  /** Sent in chunks, of which the second comes later, as gateways do it. */
+  readonly isChunked?: boolean;
+}
+
+export function signedWebhook(secret: string, type: string): SignedWebhook {
+  const body = JSON.stringify({ type, subType: 'SUCCESS', uuid: randomUUID(), data: { name: 'Zoë' } });
+  return { id: randomUUID(), at: Math.floor(Date.now() / 1000), secret, body };
+}
+
+/** Resolves with the status of the response. */
+export function post(url: string, webhook: SignedWebhook): Promise<number> {
+  const { id, at, secret, body, sentBody = body, authorization = `API-Key ${secret}`, isChunked } = webhook;
+  const signature = sign(secret, id, at, body);
+  const bytes = Buffer.from(sentBody);
+  const headers = {
+    'content-type': 'application/json',
+    ...(authorization === null ? {} : { authorization }),
+    'webhook-id': id,
+    'webhook-timestamp': `${at}`,
+    'webhook-signature': webhook.signatures?.(signature) ?? signature,
+    ...(isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length }),
+  };
+  return new Promise((resolve, reject) => {
+    const sending = request(url, { method: 'POST', headers, agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode ?? 0));
+    });
+    sending.once('error', reject);
+    if (!isChunked) sending.end(bytes);
+    else sending.write(bytes.subarray(0, 7), () => setTimeout(() => sending.end(bytes.subarray(7)), 50));
+  });
+}
