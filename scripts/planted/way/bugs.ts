@@ -51,15 +51,6 @@ export const WAY_BUGS: readonly PlantedBug[] = [
     title: 'is resolved by the second of two servers when the first',
   },
   {
-    id: 'memory-proves-name-servers',
-    bug: 'an answer from a forwarder’s memory shows that the name servers behind it work',
-    file: 'services/sender/http/names/name-servers.ts',
-    text: 'if (!this.#answersControl) this.#proved(from);',
-    replacement: 'if (from > 0) this.#proved(from);',
-    test: NAMES,
-    title: 'that answer from memory, with nobody behind them',
-  },
-  {
     id: 'proxy-limits-count',
     bug: 'an egress proxy that limits its rate costs the receivers attempts',
     file: 'services/sender/http/egress-proxy.ts',
