@@ -30,6 +30,7 @@ import type { PublishChecks } from './relay/publishable.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
 import { type Following, startFollowing } from './relay/start-following.ts';
 import { startRouter } from './router/router.ts';
+import { NameServers } from './sender/http/names/name-servers.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
 import { isStorePlain, openStore } from './store/open.ts';
@@ -121,8 +122,13 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   const deps = await openDeps(config, lifecycle);
   const { broker, store } = deps;
   let phase: Phase = 'starting';
-  // Only senders open secrets.
-  const parts = { ...deps, keyRing: has(config, 'sender') ? deps.keyRing : null };
+  // Only senders open secrets, and resolve the names of receivers.
+  const { clock } = deps;
+  const { connectTimeoutMs } = config.sender;
+  const nameServers = new NameServers({ clock, connectTimeoutMs });
+  const parts = has(config, 'sender')
+    ? { ...deps, nameServers }
+    : { ...deps, keyRing: null, nameServers: null };
   const readiness = () => readinessOf(parts, phase);
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
@@ -145,7 +151,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   if (store && has(config, 'recorder')) await startRecording({ ...deps, store });
   // What was changed while no relay ran holds before the first attempt.
   if (store && has(config, 'sender')) await applyPending(store, deps);
-  if (has(config, 'sender')) await startSending(deps);
+  if (has(config, 'sender')) await startSending({ ...deps, nameServers });
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const { checks } = deps;
   const api = store && checks && has(config, 'api') ? await startServing({ ...deps, store, checks }) : null;
@@ -249,7 +255,7 @@ async function startRouting(deps: StationDeps): Promise<void> {
   deps.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
 }
 
-async function startSending(deps: StationDeps): Promise<void> {
+async function startSending(deps: StationDeps & { readonly nameServers: NameServers }): Promise<void> {
   const { config, lifecycle } = deps;
   const transport = openTransport({
     clock: deps.clock,
@@ -260,6 +266,7 @@ async function startSending(deps: StationDeps): Promise<void> {
     extraCa: readExtraCa(config.egress.extraCaFile),
     descriptors: deps.descriptors,
     activity: deps.activity,
+    nameServers: deps.nameServers,
   });
   lifecycle.onStop('transport', () => transport.close());
   const sender = await startSender({

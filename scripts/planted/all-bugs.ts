@@ -26,6 +26,7 @@ import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
 import { TEXT_FILE_BUGS } from './users/text-files.ts';
+import { WAY_BUGS } from './way/bugs.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -41,6 +42,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
   ...CONTENT_BUGS,
+  ...WAY_BUGS,
   ...VERDICT_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,

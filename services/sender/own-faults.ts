@@ -2,13 +2,10 @@ import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { OwnFault } from './http/connect-failure.ts';
 
-/** A fault of our own that keeps attempts from being made or counted. */
-export type HeldBy = OwnFault | 'network_down';
-
 /** The interval of log lines per fault. */
 const LINE_EVERY_MS = 60_000;
 
-const WORDS: Readonly<Record<HeldBy, string>> = {
+const WORDS: Readonly<Record<OwnFault, string>> = {
   machine_limit:
     'attempts wait: no file descriptor or memory is left on this machine; raise its limits (ulimit -n)',
   egress_proxy: 'attempts wait: the egress proxy cannot be used; check it and HOOKRAIL_EGRESS_PROXY',
@@ -23,7 +20,7 @@ const WORDS: Readonly<Record<HeldBy, string>> = {
 export class OwnFaults {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #seen = new Map<HeldBy, { loggedAt: number; count: number }>();
+  readonly #seen = new Map<OwnFault, { loggedAt: number; count: number }>();
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
@@ -31,7 +28,7 @@ export class OwnFaults {
   }
 
   /** `detail`: what failed; without secrets. */
-  note(reason: HeldBy, detail: string, origin: string): void {
+  note(reason: OwnFault, detail: string, origin: string): void {
     const now = this.#clock.now();
     const seen = this.#seen.get(reason) ?? { loggedAt: Number.NEGATIVE_INFINITY, count: 0 };
     this.#seen.set(reason, seen);

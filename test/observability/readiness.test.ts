@@ -20,7 +20,7 @@ const PARTITION: PartitionStatus = {
   outOfRange: 0,
 };
 
-function readiness(change: Partial<BrokerStatus>) {
+function readiness(change: Partial<BrokerStatus>, failing: string | null = null) {
   const status: BrokerStatus = {
     reachable: true,
     joining: [],
@@ -47,12 +47,21 @@ function readiness(change: Partial<BrokerStatus>) {
     directory: new Directory(),
     descriptors: { shortage: null },
     keyRing: null,
+    nameServers: { failing },
   };
   return readinessOf(parts, 'running');
 }
 
 test('a process is ready when nothing waits', () => {
   expect(readiness({})).toEqual({ ready: true, reasons: [], waiting: [] });
+});
+
+test('a process that can resolve no name is not ready, and names the name servers', () => {
+  const failing = 'the name servers (10.0.0.2) answer no question: ETIMEOUT';
+  expect(readiness({}, failing)).toMatchObject({
+    ready: false,
+    reasons: [`no receiver's name can be resolved: ${failing}`],
+  });
 });
 
 test('a stalled partition makes a process unready, and is named with the reason', () => {

@@ -3,7 +3,6 @@
  * resolver says; a wrong name and a dead receiver stay the endpoint's failure.
  */
 import { randomUUID } from 'node:crypto';
-import { createSocket, type Socket } from 'node:dgram';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Directory } from '../../services/domain/directory.ts';
 import { newSecret } from '../../services/domain/secret.ts';
@@ -12,10 +11,12 @@ import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { deliver } from '../../services/sender/deliver.ts';
-import { dnsResolver, type Resolve } from '../../services/sender/http/address-guard.ts';
+import type { Resolve } from '../../services/sender/http/names/addresses.ts';
+import { NameServers } from '../../services/sender/http/names/name-servers.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { openEndpoint } from '../../services/sender/request.ts';
+import { type Said, startNameServer } from '../support/faults/name-server.ts';
 import { receiverCertificates, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 
 const SLOW_MS = 30_000;
@@ -37,27 +38,12 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-const CODES = { servfail: 2, nxdomain: 3, refused: 5 } as const;
-/** What the resolver says; null: nothing. */
-type Saying = keyof typeof CODES | null;
-
-/** A DNS server on UDP that answers every question with the same code. */
-async function startDns(saying: (name: string) => Saying): Promise<string> {
-  const server: Socket = createSocket('udp4', (question, from) => {
-    const said = saying(nameIn(question));
-    if (said === null) return;
-    const answer = Buffer.from(question);
-    answer.writeUInt16BE(0x8180 | CODES[said], 2);
-    server.send(answer, from.port, from.address);
-  });
-  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve));
-  opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
-  return `127.0.0.1:${server.address().port}`;
-}
-
-/** The first label of the name that is asked for. */
-function nameIn(question: Buffer): string {
-  return question.subarray(13, 13 + question.readUInt8(12)).toString('latin1');
+/** Asks one name server, which says this of every name and, unless told otherwise, of the root. */
+async function asking(say: (name: string) => Said, ofRoot?: Said): Promise<Resolve> {
+  const server = await startNameServer((name) => (name === '' && ofRoot !== undefined ? ofRoot : say(name)));
+  opened.push(server);
+  const names = new NameServers({ clock, connectTimeoutMs: 500, servers: () => [server.at] });
+  return (hostname) => names.resolve(hostname);
 }
 
 /** Endpoints that are delivered to one after the other. Returns what came of each. */
@@ -130,42 +116,43 @@ const names = (count: number, prefix = 'm') =>
 const countOf = (outcomes: readonly string[], outcome: string) =>
   outcomes.filter((each) => each === outcome).length;
 
-describe('a resolver that', () => {
-  test.each([
-    ['says SERVFAIL', 'servfail'],
-    ['says REFUSED', 'refused'],
-    ['knows no name at all', 'nxdomain'],
-  ] as const)(
-    '%s costs nineteen endpoints an attempt, and no more',
-    { timeout: SLOW_MS },
-    async (_, said) => {
-      const resolve = dnsResolver(200, [await startDns(() => said)]);
-      const outcomes = await deliverTo(names(ENDPOINTS), resolve);
-      expect(outcomes.slice(0, SILENT_MIN - 1)).toEqual(Array(SILENT_MIN - 1).fill('dns_error'));
-      expect(countOf(outcomes, 'network_down')).toBe(ENDPOINTS - SILENT_MIN + 1);
-    },
-  );
-
-  test('is silent costs nineteen endpoints an attempt, and no more', { timeout: SLOW_MS }, async () => {
-    const resolve: Resolve = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }));
-    expect(countOf(await deliverTo(names(ENDPOINTS), resolve), 'network_down')).toBe(21);
-    const silent = dnsResolver(100, [await startDns(() => null)]);
-    await expect(silent('m1.merchant-hooks.com')).rejects.toMatchObject({ code: 'ETIMEOUT' });
+describe('name servers that', () => {
+  test.each<[string, Said]>([
+    ['say SERVFAIL', 'servfail'],
+    ['say REFUSED', 'refused'],
+    ['say nothing', null],
+  ])('%s to everything cost no endpoint an attempt', { timeout: SLOW_MS }, async (_, said) => {
+    const outcomes = await deliverTo(names(5), await asking(() => said));
+    expect(outcomes).toEqual(Array(5).fill('network_down'));
   });
 
-  test('says SERVFAIL, and NXDOMAIN for a few names, does not show that the sender’s network is up', {
+  test.each<[string, Said, Said]>([
+    ['say SERVFAIL to every name, and answer for the root', 'servfail', []],
+    ['know no name at all', 'nxdomain', 'nxdomain'],
+  ])('%s cost nineteen endpoints an attempt, and no more', { timeout: SLOW_MS }, async (_, said, ofRoot) => {
+    const outcomes = await deliverTo(names(ENDPOINTS), await asking(() => said, ofRoot));
+    expect(outcomes.slice(0, SILENT_MIN - 1)).toEqual(Array(SILENT_MIN - 1).fill('dns_error'));
+    expect(countOf(outcomes, 'network_down')).toBe(ENDPOINTS - SILENT_MIN + 1);
+  });
+
+  test('are silent, as a resolver without a control question tells it, cost nineteen endpoints an attempt', async () => {
+    const resolve: Resolve = () => Promise.reject(Object.assign(new Error('silent'), { code: 'ETIMEOUT' }));
+    expect(countOf(await deliverTo(names(ENDPOINTS), resolve), 'network_down')).toBe(21);
+  });
+
+  test('say SERVFAIL, and NXDOMAIN for a few names, do not show that the sender’s network is up', {
     timeout: SLOW_MS,
   }, async () => {
-    const server = await startDns((name) => (name.startsWith('gone') ? 'nxdomain' : 'servfail'));
+    const resolve = await asking((name) => (name.startsWith('gone') ? 'nxdomain' : 'servfail'), []);
     const urls = names(ENDPOINTS).flatMap((url) => [url, 'https://gone.merchant-hooks.com/']);
-    const outcomes = await deliverTo(urls, dnsResolver(200, [server]));
+    const outcomes = await deliverTo(urls, resolve);
     expect(countOf(outcomes, 'network_down')).toBeGreaterThanOrEqual(ENDPOINTS - SILENT_MIN + 1);
   });
 
-  test('does not know one name that many endpoints share leaves the failures to the endpoints', {
+  test('do not know one name that many endpoints share leave the failures to the endpoints', {
     timeout: SLOW_MS,
   }, async () => {
-    const resolve = dnsResolver(200, [await startDns(() => 'nxdomain')]);
+    const resolve = await asking(() => 'nxdomain');
     const outcomes = await deliverTo(Array(ENDPOINTS).fill('https://gone.merchant-hooks.com/'), resolve);
     expect(countOf(outcomes, 'dns_error')).toBe(ENDPOINTS);
   });

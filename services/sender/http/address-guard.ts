@@ -1,17 +1,15 @@
-import { promises as dns } from 'node:dns';
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { type EgressAllow, isPublicAddress } from '../../egress/egress.ts';
 import { ConnectFailure } from './connect-failure.ts';
-
-/** Returns all addresses of a name, or rejects with the resolver's error code. */
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
+import { type Addresses, inTurn, NameFailure, type Resolve } from './names/addresses.ts';
+import { codeOf, NO_SUCH_NAME } from './names/asking.ts';
 
 export interface EgressPolicy {
   readonly ports: readonly number[];
   readonly allow: EgressAllow;
 }
 
-/** Longer lists of addresses are cut, once all of them were checked. */
+/** Longer lists of addresses of one answer are cut, once all of them were checked. */
 const ADDRESSES_MAX = 32;
 
 /**
@@ -22,33 +20,61 @@ export class AddressGuard {
   readonly #policy: EgressPolicy;
   readonly #resolve: Resolve;
   readonly #resolveExempt: Resolve;
+  readonly #nameServers: { readonly failing: string | null } | null;
   /** Lookups in progress: connections opened together to one name share one, later ones ask again. */
-  readonly #running = new Map<string, Promise<readonly string[]>>();
+  readonly #running = new Map<string, Promise<Addresses>>();
 
   constructor(
     policy: EgressPolicy,
-    resolvers: { readonly resolve: Resolve; readonly resolveExempt: Resolve },
+    resolvers: {
+      readonly resolve: Resolve;
+      readonly resolveExempt: Resolve;
+      readonly nameServers?: { readonly failing: string | null };
+    },
   ) {
     this.#policy = policy;
     this.#resolve = resolvers.resolve;
     this.#resolveExempt = resolvers.resolveExempt;
+    this.#nameServers = resolvers.nameServers ?? null;
   }
 
   /**
-   * Returns the addresses that may be connected to, IPv4 first, at least one. Rejects with a ConnectFailure:
-   * `dns_error`, or `blocked_address` with the rule. `host` is a lower-case name or an address without brackets.
+   * Returns the addresses that may be connected to, IPv4 and IPv6 in turn, at least one; `later` rejects when a later one
+   * may not be. Rejects with a ConnectFailure: `dns_error`, or `blocked_address` with the rule. `host` is a lower-case
+   * name or an address without brackets.
    */
-  async addressesOf(host: string, port: number): Promise<readonly string[]> {
-    if (this.isExempt(host)) return isIP(host) ? [host] : this.#lookup(host, this.#resolveExempt);
-    if (isIP(host)) throw blocked('address_literal', `${host} is an address literal`);
-    if (!this.#policy.ports.includes(port))
-      throw blocked('port', `port ${port} is not among the allowed ones`);
-    const addresses = await this.#lookup(host, this.#resolve);
+  async addressesOf(host: string, port: number): Promise<Addresses> {
+    const isExempt = this.isExempt(host);
+    if (isExempt && isIP(host)) return { first: [host], later: null };
+    if (!isExempt) {
+      if (isIP(host)) throw blocked('address_literal', `${host} is an address literal`);
+      if (!this.#policy.ports.includes(port))
+        throw blocked('port', `port ${port} is not among the allowed ones`);
+    }
+    const {
+      first,
+      later,
+      isHeldUp = false,
+    } = await this.#lookup(host, isExempt ? this.#resolveExempt : this.#resolve);
+    const checked = later?.then((addresses) => this.#checked(host, addresses)) ?? null;
+    // Nobody waits for them once a connection is established.
+    checked?.catch(() => {});
+    return { first: this.#checked(host, first), later: checked, isHeldUp };
+  }
+
+  #checked(host: string, addresses: readonly string[]): readonly string[] {
     for (const address of addresses) {
       if (!this.permits(host, address))
         throw blocked('address', `${host} resolves to an address that is not public`);
     }
-    return addresses.slice(0, ADDRESSES_MAX);
+    return inTurn(addresses).slice(0, ADDRESSES_MAX);
+  }
+
+  /** Returns the failure of a look-up that has not ended in time. */
+  notInTime(host: string): ConnectFailure {
+    const failing = this.#nameServers?.failing ?? null;
+    if (failing !== null) return unresolved(host, new NameFailure('ETIMEOUT', failing));
+    return new ConnectFailure('dns_error', `${host} was not resolved in time`, { sign: 'silent' });
   }
 
   /** Returns whether the policy exempts this host, whatever it resolves to. */
@@ -61,7 +87,7 @@ export class AddressGuard {
     return this.#policy.allow.name(host) || this.#policy.allow.address(address) || isPublicAddress(address);
   }
 
-  #lookup(host: string, resolve: Resolve): Promise<readonly string[]> {
+  #lookup(host: string, resolve: Resolve): Promise<Addresses> {
     const running = this.#running.get(host);
     if (running) return running;
     const lookup = lookUp(host, resolve).finally(() => this.#running.delete(host));
@@ -70,57 +96,31 @@ export class AddressGuard {
   }
 }
 
-async function lookUp(host: string, resolve: Resolve): Promise<readonly string[]> {
-  let answer: readonly string[];
+async function lookUp(host: string, resolve: Resolve): Promise<Addresses> {
+  let answer: readonly string[] | Addresses;
   try {
     answer = await resolve(host);
   } catch (error) {
-    const code = codeOf(error);
-    // A resolver that cannot ask returns SERVFAIL or REFUSED, or times out: no receiver has shown that our network is
-    // up.
-    const sign = NO_SUCH_NAME.has(code) ? 'no_such_name' : 'silent';
-    throw new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { sign });
+    throw unresolved(host, error);
   }
-  if (answer.length === 0) {
+  const addresses = 'first' in answer ? answer : { first: answer, later: null };
+  if (addresses.first.length === 0) {
     throw new ConnectFailure('dns_error', `${host} has no address`, { sign: 'no_such_name' });
   }
-  const v4 = answer.filter((address) => isIPv4(address));
-  return [...v4, ...answer.filter((address) => !isIPv4(address))];
+  return addresses;
 }
 
-/** The resolver's codes for a name that does not exist, or has no address. */
-const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+function unresolved(host: string, error: unknown): ConnectFailure {
+  if (error instanceof NameFailure && error.ours !== null) {
+    const detail = `${host} cannot be resolved: ${error.ours}`;
+    return new ConnectFailure('dns_error', detail, { ownFault: 'network_down', sign: 'silent' });
+  }
+  const code = codeOf(error);
+  // SERVFAIL, REFUSED or silence: no receiver has shown that our network is up.
+  const sign = NO_SUCH_NAME.has(code) ? 'no_such_name' : 'silent';
+  return new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { sign });
+}
 
 function blocked(rule: string, detail: string): ConnectFailure {
   return new ConnectFailure('blocked_address', detail, { blockedBy: rule, sign: 'unknown' });
 }
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : 'unknown error';
-}
-
-/**
- * Returns the resolver for merchants' names: it asks the DNS servers directly, without the hosts file and search
- * domains, and without the thread pool that one slow name could fill. `servers`: the system's by default.
- */
-export function dnsResolver(timeoutMs: number, servers?: readonly string[]): Resolve {
-  const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 });
-  if (servers) resolver.setServers(servers);
-  return async (hostname) => {
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    if (addresses.length > 0) return addresses;
-    const errors: unknown[] = answers.flatMap((answer) =>
-      answer.status === 'rejected' ? [answer.reason] : [],
-    );
-    // A name without IPv4 addresses may have others, which the resolver could not ask for.
-    throw errors.find((error) => !NO_SUCH_NAME.has(codeOf(error))) ?? errors[0] ?? new Error('no address');
-  };
-}
-
-/** Resolves exempt names such as `localhost`, which are in the hosts file but in no DNS. */
-export const hostsResolver: Resolve = async (hostname) => {
-  const answers = await dns.lookup(hostname, { all: true });
-  return answers.map((answer) => answer.address);
-};

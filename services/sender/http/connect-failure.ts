@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { FailureCode } from '../../domain/attempt.ts';
 
 /**
@@ -10,8 +11,9 @@ export type NetworkSign = 'reached' | 'silent' | 'no_such_name' | 'unknown';
 /**
  * Why an attempt could not be made through our own fault. `machine_limit`: no file descriptor or memory is left.
  * `egress_proxy`: the egress proxy cannot be used. `origin_connections`: all connections to the origin were in use.
+ * `network_down`: our name servers answer nothing.
  */
-const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections'] as const;
+const OWN_FAULTS = ['machine_limit', 'egress_proxy', 'origin_connections', 'network_down'] as const;
 export type OwnFault = (typeof OWN_FAULTS)[number];
 
 export interface ConnectFailureFacts {
@@ -55,10 +57,12 @@ export function machineLimit(code: string): ConnectFailure {
 }
 
 /** Classifies the failure of a socket before TLS was established. */
-export function connectFailureOf(error: Error & { code?: string }): ConnectFailure {
+export function connectFailureOf(error: Error & { code?: string; address?: string }): ConnectFailure {
   if (error instanceof ConnectFailure) return error;
   const code = error.code ?? '';
-  if (OURS.has(code)) return machineLimit(code);
+  // No port of our own is left; over IPv6 it may say that this machine has no address.
+  const isWithoutPort = code === 'EADDRNOTAVAIL' && isIPv4(error.address ?? '');
+  if (OURS.has(code) || isWithoutPort) return machineLimit(code);
   if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', 'the connection was refused');
   if (UNREACHABLE.has(code)) {
     return new ConnectFailure('connect_refused', `the address cannot be reached: ${code}`, {

@@ -96,6 +96,8 @@ export class ConnectionPool {
     if (!connection) return;
     const { route } = connection;
     this.#noteClosing(connection);
+    // What was kept of its receiver is doubted: the connection, and so the session.
+    route.origin.target.sessions.forget();
     const fresh = this.#open(route);
     this.#drop(connection);
     this.#carry(fresh, exchange);

@@ -3,7 +3,8 @@ import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import type { Clock } from '../../process/clock.ts';
 import { ListNode } from '../../process/linked-list.ts';
-import type { Established } from './connector.ts';
+import type { Established } from './dialler.ts';
+import { isBroken } from './failure-names.ts';
 import type { Carrier, HttpExchange } from './http-exchange.ts';
 import { tellStatusLines } from './status-line.ts';
 
@@ -35,6 +36,8 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
   readonly #client: Client;
   #socket: TLSSocket | null = null;
   #hasConnected = false;
+  /** The TLS session that it resumes. */
+  #resumed: Established['resumed'] = null;
   /** The end of its age, by the monotonic clock. */
   readonly #until: number;
   #certificateUntil = Number.NEGATIVE_INFINITY;
@@ -97,13 +100,19 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
     return clock.now() < this.#until && clock.system(clock.wall()) < this.#certificateUntil;
   }
 
-  endedUnanswered(isSent: boolean): boolean {
-    if (this.#requests === 1) return false;
-    return !isSent || (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
+  endedUnanswered(isSent: boolean, error: Error): boolean {
+    const isFirst = this.#requests === 1;
+    // TLS may break after it was established, too, when a receiver cannot go on with a session.
+    if (isFirst ? this.#resumed === null : !isBroken(error)) return false;
+    const isUnanswered = !isSent || (this.#socket?.bytesRead ?? 0) === this.#bytesBefore;
+    if (isFirst && isUnanswered) this.#resumed?.refuse();
+    return isUnanswered;
   }
 
   /** Closes at once. A running exchange receives an error. */
   close(): void {
+    // A session with which no first request was answered is doubted.
+    if (this.#requests === 1 && this.#socket?.bytesRead === 0) this.#resumed?.forget();
     this.#client.destroy(null, () => {});
   }
 
@@ -122,9 +131,10 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
     this.#hasConnected = true;
     const stepped = () => this.#exchange?.stepped();
     open(stepped).then(
-      ({ socket, certificateUntil }) => {
+      ({ socket, certificateUntil, resumed }) => {
         stepped();
         this.#socket = socket;
+        this.#resumed = resumed;
         this.#certificateUntil = certificateUntil;
         callback(null, socket);
         if (!socket.destroyed) tellStatusLines(socket, (status) => this.#exchange?.statusLine(status));

@@ -1,15 +1,15 @@
 import { constants } from 'node:crypto';
-import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
+import type { FailureCode } from '../../domain/attempt.ts';
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
 import type { DescriptorWatch } from '../../process/descriptors.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { type Dial, raceAddresses } from './address-race.ts';
+import { Race } from './address-race.ts';
 import { ConnectFailure, connectFailureOf, machineLimit } from './connect-failure.ts';
+import { type Connecting, type ConnectTarget, Dialler, type Established } from './dialler.ts';
 import { Tunnels } from './egress-proxy.ts';
-import { certificateEnd, type KeptSession, keepSession, mayBeResumed } from './tls-session.ts';
 
 export interface ConnectorDeps {
   readonly clock: Clock;
@@ -22,25 +22,17 @@ export interface ConnectorDeps {
   readonly descriptors: DescriptorWatch;
 }
 
-/** Where to connect, with the TLS session of an earlier connection there, whose certificate was verified. */
-export interface ConnectTarget {
-  /** Lower-case name, or an address without brackets. */
-  readonly host: string;
-  readonly port: number;
-  session: KeptSession | undefined;
-}
-
-/** A connection whose TLS is established and verified. */
-export interface Established {
-  readonly socket: tls.TLSSocket;
-  /** No further request is sent after this time: the end of its certificate, by the system's time. */
-  readonly certificateUntil: number;
-}
-
-/** Addresses tried for one connection. */
-const ADDRESSES_TRIED_MAX = 2;
-/** The second address is tried after the first has been silent for this long (RFC 8305, section 5). */
-const STAGGER_MS = 300;
+/**
+ * The next address is tried after one has been silent for this long (RFC 8305, section 5), or sooner if there are so many
+ * that they would not all be tried within this share of the time-out.
+ */
+const STAGGER_MS = 150;
+const STAGGER_MS_MIN = 10;
+const ADDRESSES_SHARE = 0.5;
+/** The share of the time-out after which a silent TLS handshake is tried at the next address as well. */
+const HANDSHAKE_SHARE = 0.4;
+/** Each handshake costs as much as several deliveries: a name with many bad addresses gets this many. */
+const HANDSHAKES_MAX = 4;
 
 /** Returns one context for all connections: parsing the authorities again takes 26 ms of the event loop each time. */
 export function secureContext(extraCa: string | null): tls.SecureContext {
@@ -57,17 +49,17 @@ export function secureContext(extraCa: string | null): tls.SecureContext {
 /** Opens verified TLS connections to checked addresses, and to nothing else. */
 export class Connector {
   readonly #deps: ConnectorDeps;
-  /** Null without an egress proxy. */
-  readonly #tunnels: Tunnels | null;
+  readonly #dialler: Dialler;
   readonly #opening = new Set<Connecting>();
   readonly #deadlines: Deadlines<Connecting>;
 
   constructor(deps: ConnectorDeps) {
     this.#deps = deps;
-    this.#tunnels = deps.proxy && new Tunnels(deps.proxy, deps.clock, deps.connectTimeoutMs);
+    const tunnels = deps.proxy && new Tunnels(deps.proxy, deps.clock, deps.connectTimeoutMs);
+    this.#dialler = new Dialler({ ...deps, tunnels });
     const deadline = { aheadMs: deps.connectTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(deps.clock, deadline, (connecting) =>
-      connecting.end(timedOut(connecting)),
+      connecting.end(timedOut(connecting, deps.guard)),
     );
   }
 
@@ -81,6 +73,8 @@ export class Connector {
         host: target.host,
         stage: 'resolving',
         isReached: false,
+        isHeldUp: false,
+        handshakes: 0,
         proxyFailure: null,
         giveUp: () => {},
         isOver: false,
@@ -126,139 +120,56 @@ export class Connector {
     if (connecting.isOver) throw new ConnectFailure('connection_reset', 'closed');
     if (descriptors.isShort) throw machineLimit('EMFILE');
     connecting.stage = 'connecting';
+    connecting.isHeldUp = addresses.isHeldUp ?? false;
     connecting.stepped();
-    const race = raceAddresses(
-      addresses.slice(0, ADDRESSES_TRIED_MAX),
-      (address, onConnected) => this.#dial(target, address, connecting, onConnected),
-      { clock, staggerMs: STAGGER_MS, mayGoOn: (error) => mayTryAnother(connecting, error) },
+    const { connectTimeoutMs } = this.#deps;
+    const race = new Race(
+      addresses.first,
+      (address: string, onConnected) => this.#dialler.dial(target, address, { connecting, onConnected }),
+      {
+        clock,
+        staggerMs: (waiting) =>
+          Math.max(STAGGER_MS_MIN, Math.min(STAGGER_MS, (connectTimeoutMs * ADDRESSES_SHARE) / waiting)),
+        connectedMs: connectTimeoutMs * HANDSHAKE_SHARE,
+        mayGoOn: (error) => mayTryAnother(connecting, error),
+        mayOpen: () => !descriptors.isShort && connecting.handshakes < HANDSHAKES_MAX,
+        later: addresses.later,
+      },
     );
     connecting.giveUp = () => race.cancel();
     return race.result;
   }
-
-  /** Connects to one address, through the egress proxy if there is one. */
-  #dial(
-    target: ConnectTarget,
-    address: string,
-    connecting: Connecting,
-    onConnected: () => void,
-  ): Dial<Established> {
-    const { clock, guard } = this.#deps;
-    const tunnels = this.#tunnels;
-    const connected = () => {
-      connecting.stage = 'handshaking';
-      connecting.stepped();
-      onConnected();
-    };
-    if (tunnels === null || guard.isExempt(target.host)) {
-      const handshake = this.#handshake(target, { host: address, port: target.port }, connected);
-      return { result: handshake.established, cancel: () => void handshake.socket.destroy() };
-    }
-    const askedAt = clock.now();
-    connecting.proxyFailure ??= () => tunnels.unanswered(askedAt);
-    const tunnel = tunnels.open(address, target.port);
-    let cancel = () => tunnel.cancel();
-    const result = tunnel.opened.then((socket) => {
-      cancel = () => void socket.destroy();
-      connected();
-      if (connecting.isOver) socket.destroy();
-      return this.#handshake(target, { socket }, () => {}).established;
-    });
-    return { result, cancel: () => cancel() };
-  }
-
-  #handshake(
-    target: ConnectTarget,
-    to: { readonly socket: Socket } | { readonly host: string; readonly port: number },
-    onConnected: () => void,
-  ): { readonly socket: tls.TLSSocket; readonly established: Promise<Established> } {
-    const { clock } = this.#deps;
-    const offered = target.session && mayBeResumed(target.session, clock) ? target.session : undefined;
-    const socket = tls.connect({
-      // An address, never a name: nothing is resolved after the check.
-      ...to,
-      // Server name indication is for names only (RFC 6066); literals are checked against the certificate's addresses.
-      servername: isIP(target.host) ? '' : target.host,
-      secureContext: this.#deps.secureContext,
-      session: offered?.bytes,
-      ALPNProtocols: ['http/1.1'],
-      // Set explicitly, because an environment variable could switch it off otherwise.
-      rejectUnauthorized: true,
-      checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
-    });
-    socket.setNoDelay(true);
-    // Through a proxy, the peer is the proxy, which was given the address.
-    if (!('socket' in to)) {
-      socket.once('connect', () => {
-        this.#checkPeer(target, socket);
-        onConnected();
-      });
-    }
-    keepSession(socket, offered, clock, (session) => {
-      target.session = session;
-    });
-    const established = new Promise<Established>((resolve, reject) => {
-      const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));
-      socket.on('error', reject).on('close', closed);
-      socket.once('secureConnect', () => {
-        // Data of the same turn is read first: a response sent before the request must not be taken for its response.
-        setImmediate(() => {
-          if (socket.readableLength > 0) socket.destroy(new ConnectFailure('protocol_error', SPOKE_FIRST));
-          if (socket.destroyed) return;
-          socket.off('error', reject).off('close', closed);
-          resolve({ socket, certificateUntil: certificateEnd(socket, offered) });
-        });
-      });
-    });
-    return { socket, established };
-  }
-
-  /** Checks the address that the kernel connected to, whatever was requested. */
-  #checkPeer({ host }: ConnectTarget, socket: tls.TLSSocket): void {
-    const { remoteAddress } = socket;
-    // Undefined: the connection has already closed, and nothing can be sent on it.
-    if (remoteAddress === undefined || this.#deps.guard.permits(host, remoteAddress)) return;
-    const detail = `${host} resolved to an address that is not public`;
-    socket.destroy(
-      new ConnectFailure('blocked_address', detail, { blockedBy: 'remote_address', sign: 'unknown' }),
-    );
-  }
 }
 
-const SPOKE_FIRST = 'the receiver sent data before the request';
+/** Failures after which another address of the name may work. */
+const OF_ONE_ADDRESS: ReadonlySet<FailureCode> = new Set([
+  'connect_refused',
+  'connect_timeout',
+  'connection_reset',
+  'tls_error',
+]);
 
-/** Returns whether another address of the name may work; one that answered in TLS counts for all of them. */
+/** Our own faults are those of every address. */
 function mayTryAnother(connecting: Connecting, error: Error): boolean {
   const { failureCode, facts } = connectFailureOf(error);
-  if (failureCode !== 'connect_refused') return false;
+  if (facts.ownFault || !OF_ONE_ADDRESS.has(failureCode)) return false;
   if ((facts.sign ?? 'reached') === 'reached') connecting.isReached = true;
   return true;
 }
 
-/** A connection being opened. `stage` names the step that a time-out interrupted. */
-interface Connecting {
-  readonly host: string;
-  stage: 'resolving' | 'connecting' | 'handshaking';
-  /** One of the addresses refused: the network works. */
-  isReached: boolean;
-  /** Returns the failure of the egress proxy's silence; null where it was not asked. */
-  proxyFailure: (() => ConnectFailure) | null;
-  /** Closes everything opened for it so far. */
-  giveUp(): void;
-  isOver: boolean;
-  stepped(): void;
-  end(result: Established | ConnectFailure): void;
-}
-
-function timedOut({ host, stage, isReached, proxyFailure }: Connecting): ConnectFailure {
-  const sign = isReached ? 'reached' : 'silent';
-  switch (stage) {
-    case 'resolving':
-      return new ConnectFailure('dns_error', `${host} was not resolved in time`, { sign });
-    case 'connecting':
-      if (proxyFailure) return proxyFailure();
-      return new ConnectFailure('connect_timeout', 'the connection was not established in time', { sign });
-    case 'handshaking':
-      return new ConnectFailure('connect_timeout', 'the TLS handshake did not end in time');
+function timedOut(
+  { host, stage, isReached, isHeldUp, proxyFailure }: Connecting,
+  guard: Pick<AddressGuard, 'notInTime'>,
+): ConnectFailure {
+  if (stage === 'resolving') return guard.notInTime(host);
+  if (isHeldUp) {
+    const detail = `the name servers left too little time to connect to ${host}`;
+    return new ConnectFailure('connect_timeout', detail, { ownFault: 'network_down', sign: 'unknown' });
   }
+  if (stage === 'handshaking')
+    return new ConnectFailure('connect_timeout', 'the TLS handshake did not end in time');
+  if (proxyFailure) return proxyFailure();
+  return new ConnectFailure('connect_timeout', 'the connection was not established in time', {
+    sign: isReached ? 'reached' : 'silent',
+  });
 }

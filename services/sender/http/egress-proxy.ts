@@ -48,18 +48,19 @@ export class Tunnels {
     const { now, at } = this.#clock;
     const stopWaiting = at(now() + this.#patienceMs, () => this.#ask());
     const opened = new Promise<Socket>((resolve, reject) => {
-      asked.once('connect', ({ statusCode = 0 }, socket, head) => {
+      asked.once('connect', ({ statusCode = 0, headers }, socket, head) => {
         this.#answered();
         const isOpen = statusCode >= 200 && statusCode < 300;
         // A TLS server sends nothing first: bytes that come with the proxy's response are not from the receiver.
         if (isOpen && head.length === 0) return resolve(socket);
         socket.destroy();
-        reject(isOpen ? this.#ours('sent data after its response') : this.#refusal(statusCode));
+        const isBusy = headers['retry-after'] !== undefined;
+        reject(isOpen ? this.#ours('sent data after its response') : this.#refusal(statusCode, isBusy));
       });
       asked.once('response', (response) => {
         this.#answered();
         response.destroy();
-        reject(this.#refusal(response.statusCode ?? 0));
+        reject(this.#refusal(response.statusCode ?? 0, response.headers['retry-after'] !== undefined));
       });
       asked.once('error', (error: NodeJS.ErrnoException) => {
         reject(this.#ours(`cannot be used: ${error.code ?? error.message}`));
@@ -111,25 +112,27 @@ export class Tunnels {
   }
 
   /**
-   * Classifies a refusal. 502, 503, 504: the proxy tried (RFC 9110 §15.6). 403 and other 4xx: it refuses the target.
-   * 407: it refuses us. None of them shows that a receiver was reached.
+   * Classifies a refusal. Only an answer about the address is the receiver's: 502, 503, 504 (the proxy tried, RFC 9110
+   * §15.6), 403 and 451 (it may not). All others are about us or the proxy, such as 400, 405, 407 and 429, and so is a 503
+   * that says when to come again. None of them shows that a receiver was reached.
    */
-  #refusal(status: number): ConnectFailure {
+  #refusal(status: number, isBusy: boolean): ConnectFailure {
     if (status === 504) {
       return new ConnectFailure('connect_timeout', 'the egress proxy did not reach the address in time', {
         sign: 'silent',
       });
     }
-    if (status === 502 || status === 503) {
+    if (status === 502 || (status === 503 && !isBusy)) {
       return new ConnectFailure('connect_refused', `the egress proxy did not reach the address (${status})`, {
         sign: 'silent',
       });
     }
-    if (status >= 400 && status < 500 && status !== 407) {
+    // One that refuses every address has something against us: then it is the network that is down.
+    if (status === 403 || status === 451) {
       return new ConnectFailure(
         'connect_refused',
         `the egress proxy refused to connect to the address (${status})`,
-        { sign: 'unknown' },
+        { sign: 'silent' },
       );
     }
     return this.#ours(`answered ${status}`);

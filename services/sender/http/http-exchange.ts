@@ -3,7 +3,7 @@ import type { Exchange, FailureCode } from '../../domain/attempt.ts';
 import type { Deadline } from '../../process/deadlines.ts';
 import type { Activity } from '../../watchdog/activity.ts';
 import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
-import { brokenExchange, decidedBy, isBroken, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
+import { brokenExchange, decidedBy, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
 import { ReceiverTime, type Times } from './receiver-time.ts';
@@ -32,8 +32,8 @@ const READ_ON_MS_MAX = 1000;
 
 /** The connection of an exchange. */
 export interface Carrier {
-  /** Whether an earlier exchange used it and it closed before this one's response. `isSent`: the request was written. */
-  endedUnanswered(isSent: boolean): boolean;
+  /** Whether it closed before this exchange's response because of what was kept of earlier ones. `isSent`: the request was written. */
+  endedUnanswered(isSent: boolean, error: Error): boolean;
 }
 
 /** Notified when an exchange is over, before its promise is resolved. */
@@ -227,7 +227,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     if (error instanceof ConnectFailure && !this.#log) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
-    } else if (this.connection?.endedUnanswered(this.#isSent) && isBroken(error)) {
+    } else if (this.connection?.endedUnanswered(this.#isSent, error)) {
       // Only once: the fresh connection has carried nothing before.
       this.#isSent = false;
       this.#owner.sendAgain(this);

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { LinkedList, ListNode } from '../../process/linked-list.ts';
 import type { Connection } from './connection.ts';
-import type { ConnectTarget } from './connector.ts';
+import type { ConnectTarget } from './dialler.ts';
 import type { HttpExchange } from './http-exchange.ts';
+import { TlsSessions } from './tls-session.ts';
 
 export type PooledConnection = Connection<Route>;
 export type PooledExchange = HttpExchange<PooledConnection>;
@@ -112,7 +113,7 @@ export class Origins {
       target: {
         host: isIP(bare) ? bare : hostname,
         port: port === '' ? 443 : Number(port),
-        session: undefined,
+        sessions: new TlsSessions(),
       },
       routes: new Map(),
       open: 0,

@@ -14,6 +14,34 @@ export interface KeptSession {
 const RESUMED_MS_MAX = 4 * 60 * 60_000;
 /** Sessions accepted from a receiver on one connection. Ordinary servers offer two. */
 const SESSIONS_MAX = 16;
+/** A receiver that works only without its session is taken to be unable to resume for this long, milliseconds. */
+const NO_SESSIONS_MS = 10 * 60_000;
+
+/** The last TLS session of an origin, until it fails. */
+export class TlsSessions {
+  #last: KeptSession | null = null;
+  #noneUntil = Number.NEGATIVE_INFINITY;
+
+  /** Returns the session to offer, if any. */
+  offered(clock: Clock): KeptSession | null {
+    return this.#last && mayBeResumed(this.#last, clock) ? this.#last : null;
+  }
+
+  keep(session: KeptSession, clock: Clock): void {
+    if (clock.now() >= this.#noneUntil) this.#last = session;
+  }
+
+  /** A connection that offered a session has failed or is silent. */
+  forget(): void {
+    this.#last = null;
+  }
+
+  /** And the same attempt went on without it: the receiver cannot resume. */
+  refuse(clock: Clock): void {
+    this.#last = null;
+    this.#noneUntil = clock.now() + NO_SESSIONS_MS;
+  }
+}
 
 /**
  * Stores each session that the receiver offers on this connection. `resumed` is the session that the connection asked
@@ -21,7 +49,7 @@ const SESSIONS_MAX = 16;
  */
 export function keepSession(
   socket: TLSSocket,
-  resumed: KeptSession | undefined,
+  resumed: KeptSession | null,
   clock: Clock,
   keep: (session: KeptSession) => void,
 ): void {
@@ -42,12 +70,12 @@ export function keepSession(
   });
 }
 
-export function mayBeResumed({ verifiedAt, certificateUntil }: KeptSession, clock: Clock): boolean {
+function mayBeResumed({ verifiedAt, certificateUntil }: KeptSession, clock: Clock): boolean {
   return clock.now() - verifiedAt < RESUMED_MS_MAX && clock.system(clock.wall()) < certificateUntil;
 }
 
 /** Returns the end of the certificate that verified this connection, by the system's time. */
-export function certificateEnd(socket: TLSSocket, resumed: KeptSession | undefined): number {
+export function certificateEnd(socket: TLSSocket, resumed: KeptSession | null): number {
   if (resumed && socket.isSessionReused()) return resumed.certificateUntil;
   const until = Date.parse(socket.getPeerCertificate()?.valid_to ?? '');
   return Number.isNaN(until) ? Number.NEGATIVE_INFINITY : until;

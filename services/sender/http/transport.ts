@@ -4,19 +4,15 @@ import { Deadlines } from '../../process/deadlines.ts';
 import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../process/descriptors.ts';
 import { LoopTurns } from '../../process/loop-turns.ts';
 import { type Activity, NOT_WATCHED } from '../../watchdog/activity.ts';
-import {
-  AddressGuard,
-  dnsResolver,
-  type EgressPolicy,
-  hostsResolver,
-  type Resolve,
-} from './address-guard.ts';
+import { AddressGuard, type EgressPolicy } from './address-guard.ts';
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
 import { type ExchangeOwner, HttpExchange } from './http-exchange.ts';
 import { SearchBudget } from './masking/search-budget.ts';
 import { SearchTurns } from './masking/search-turns.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
+import { hostsResolver, type Resolve } from './names/addresses.ts';
+import { NameServers } from './names/name-servers.ts';
 import type { PooledConnection, PooledExchange } from './origins.ts';
 import type { Pace } from './pace.ts';
 import type { Posted, WebhookRequest } from './webhook-request.ts';
@@ -51,8 +47,10 @@ export interface TransportOptions {
   /** PEM of authorities trusted besides the system's, or null. */
   readonly extraCa: string | null;
   readonly limits?: Partial<TransportLimits>;
-  /** Resolves merchants' names; the DNS by default. */
+  /** Resolves merchants' names; by default it asks the name servers. */
   readonly resolve?: Resolve;
+  /** By default the system's. */
+  readonly nameServers?: NameServers;
   /** By default there are always enough. */
   readonly descriptors?: DescriptorWatch;
   /** Tells the watchdog what this process is busy with; absent: there is none. */
@@ -99,10 +97,11 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
 
   constructor(options: TransportOptions) {
     const { clock, totalTimeoutMs, connectTimeoutMs } = options;
-    const dnsTimeoutMs = Math.ceil(connectTimeoutMs / 2);
+    const nameServers = options.nameServers ?? new NameServers({ clock, connectTimeoutMs });
     const guard = new AddressGuard(options.egress, {
-      resolve: options.resolve ?? dnsResolver(dnsTimeoutMs),
+      resolve: options.resolve ?? ((hostname) => nameServers.resolve(hostname)),
       resolveExempt: hostsResolver,
+      nameServers,
     });
     this.activity = options.activity ?? NOT_WATCHED;
     this.#clock = clock;

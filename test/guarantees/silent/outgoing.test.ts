@@ -1,10 +1,9 @@
 /**
  * Guarantee: on the way to the receivers, name servers that answer nothing, and an egress proxy that accepts connections
- * and answers nothing, end an attempt with the connect time-out, and hold up no delivery that does not need them. What the
- * proxy held up costs no attempt, is named in the log, and arrives once the proxy answers again.
+ * and answers nothing, hold up no delivery that does not need them. What they held up costs no attempt; they are named in
+ * the log; and it arrives once they answer again or were replaced.
  */
 import { randomUUID } from 'node:crypto';
-import { createSocket } from 'node:dgram';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,7 +11,7 @@ import type { Broker } from '../../../services/broker/broker.ts';
 import type { JournalEntry } from '../../../services/domain/journal.ts';
 import { parseEgressAllow } from '../../../services/egress/egress.ts';
 import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
-import { dnsResolver } from '../../../services/sender/http/address-guard.ts';
+import { NameServers } from '../../../services/sender/http/names/name-servers.ts';
 import { openTransport, type TransportOptions } from '../../../services/sender/http/transport.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
@@ -27,6 +26,7 @@ import {
   tempDir,
 } from '../../sender/sender-bench.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type NameServer, startNameServer } from '../../support/faults/name-server.ts';
 import { TcpLine } from '../../support/faults/tcp-line.ts';
 import { startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 import { printWait, waited } from '../../support/trials/waits.ts';
@@ -100,28 +100,19 @@ async function expectDelivered(
   expect(ms).toBeLessThan(CONNECT_MS);
 }
 
-/** A DNS server on UDP, which answers every question for an IPv4 address with one, or nothing at all. */
-async function startDns(isSilent: boolean): Promise<string> {
-  const server = createSocket('udp4', (question, from) => {
-    if (!isSilent) server.send(dnsAnswer(question), from.port, from.address);
-  });
-  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve));
-  closing.push(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return `127.0.0.1:${server.address().port}`;
+/** A name server whose answers can be stopped; each name has one address. */
+async function startNames(port = 0) {
+  const state = { isSilent: false };
+  const server = await startNameServer(
+    (_, type) => (state.isSilent ? null : type === 'A' ? [PUBLIC_ADDRESS] : []),
+    port,
+  );
+  closing.push(() => server.close());
+  return Object.assign(server, { state });
 }
 
-/** RFC 1035, section 4.1: a header of 12 bytes, the name ended by a zero, type and class. */
-function dnsAnswer(question: Buffer): Buffer {
-  const end = question.indexOf(0, 12) + 5;
-  const isForIPv4 = question.readUInt16BE(end - 4) === 1;
-  const answer = Buffer.from(question.subarray(0, end));
-  answer.writeUInt16BE(0x8180, 2);
-  answer.writeUInt16BE(isForIPv4 ? 1 : 0, 6);
-  answer.fill(0, 8, 12);
-  if (!isForIPv4) return answer;
-  const address = PUBLIC_ADDRESS.split('.').map(Number);
-  return Buffer.concat([answer, Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address])]);
-}
+const namesOf = (...servers: NameServer[]) =>
+  new NameServers({ clock, connectTimeoutMs: CONNECT_MS, servers: () => servers.map(({ at }) => at) });
 
 /** A CONNECT proxy that leads to a port of this machine, behind a line that can be silenced. */
 async function startProxy(to: number): Promise<TcpLine> {
@@ -140,29 +131,65 @@ async function startProxy(to: number): Promise<TcpLine> {
 }
 
 describe('name servers that answer nothing', () => {
-  it('end an attempt in time, and hold up no other delivery', { timeout: TEST_MS }, async () => {
-    const broker = await openEngine(tempDir());
-    const journal = await readJournal(broker);
-    const silent = dnsResolver(CONNECT_MS / 2, [await startDns(true)]);
-    const { direct, addAll } = await startSenders(broker, async () => ({ resolve: silent }));
-    const named = addAll(Array.from({ length: ENDPOINTS }, (_, i) => `https://m${i}.merchant.com/`));
-    await publishTo(broker, named);
-    await expectDelivered('a delivery that needs no name server', broker, journal, direct);
-    const failed = () => attemptsOf(journal, named);
-    await eventually('their attempts end', () => failed().length >= ENDPOINTS, WAIT_MS_MAX);
-    const longest = Math.max(...failed().map(({ durationMs }) => durationMs));
-    printWait('an attempt that needs a name', longest);
-    expect(longest).toBeLessThan(WAIT_MS_MAX);
-    expect(new Set(failed().map(({ failureCode }) => failureCode))).toEqual(new Set(['dns_error']));
-  });
+  it.each([
+    [
+      'are silent',
+      (server: Awaited<ReturnType<typeof startNames>>) =>
+        void Object.assign(server.state, { isSilent: true }),
+    ],
+    ['are gone', (server: Awaited<ReturnType<typeof startNames>>) => server.close()],
+  ])(
+    'because they %s cost no attempt, hold up no other delivery, and are named',
+    { timeout: TEST_MS },
+    async (_, stop) => {
+      const broker = await openEngine(tempDir());
+      const journal = await readJournal(broker);
+      const servers = [await startNames()];
+      const nameServers = new NameServers({
+        clock,
+        connectTimeoutMs: CONNECT_MS,
+        servers: () => servers.map(({ at }) => at),
+      });
+      // Connections lead to the receiver of this machine, through a proxy that never fails.
+      const { direct, addAll, lines } = await startSenders(broker, async (port) => ({
+        nameServers,
+        proxy: parseEgressProxy(`http://127.0.0.1:${(await startProxy(port)).port}`),
+      }));
+      const named = addAll(Array.from({ length: ENDPOINTS }, (_, i) => `https://${HOST}/${i}`));
+      const settled = () => attemptsOf(journal, named);
+      for (const server of servers) await stop(server);
+      await publishTo(broker, named);
+      await expectDelivered('a delivery that needs no name server', broker, journal, direct);
+      const said = () => lines.find((each) => each.includes('"network_down"'));
+      const told = await waited('the log names the servers', () => eventually('a line', said, WAIT_MS_MAX));
+      expect(told.result).toContain(`the name servers (${servers[0]?.at}) answer no question`);
+      expect(nameServers.failing).not.toBeNull();
+      // Under load, until some have been put back several times.
+      for (let i = 0; i < 20; i += 1) {
+        await publishTo(broker, named);
+        await clock.sleep(200);
+      }
+      expect(settled()).toEqual([]);
+
+      servers[0] = await startNames();
+      await waited('all arrive after the servers were replaced', () =>
+        eventually('all', () => settled().length >= 21 * ENDPOINTS, WAIT_MS_MAX),
+      );
+      expect(new Set(settled().map(({ failureDetail }) => failureDetail))).toEqual(new Set([null]));
+      expect(settled().every(({ delivery }) => delivery.attempt === 1)).toBe(true);
+      await eventually('they are known to answer', () => nameServers.failing === null, WAIT_MS_MAX);
+    },
+  );
 
   it('are passed over for one that answers', { timeout: TEST_MS }, async () => {
-    const resolve = dnsResolver(CONNECT_MS / 2, [await startDns(true), await startDns(false)]);
+    const silent = await startNames();
+    silent.state.isSilent = true;
+    const names = namesOf(silent, await startNames());
     const first = await waited('the first name, with one of two name servers', () =>
-      resolve('a.merchant.com'),
+      names.resolve('a.merchant.com'),
     );
-    const second = await waited('the second name', () => resolve('b.merchant.com'));
-    expect([first.result, second.result]).toEqual([[PUBLIC_ADDRESS], [PUBLIC_ADDRESS]]);
+    const second = await waited('the second name', () => names.resolve('b.merchant.com'));
+    expect([first.result.first, second.result.first]).toEqual([[PUBLIC_ADDRESS], [PUBLIC_ADDRESS]]);
     expect(first.ms).toBeLessThan(WAIT_MS_MAX);
     expect(second.ms).toBeLessThan(first.ms);
   });

@@ -10,9 +10,11 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { ENOUGH_DESCRIPTORS } from '../../../services/process/descriptors.ts';
-import { AddressGuard, hostsResolver, type Resolve } from '../../../services/sender/http/address-guard.ts';
+import { AddressGuard } from '../../../services/sender/http/address-guard.ts';
 import type { ConnectFailure } from '../../../services/sender/http/connect-failure.ts';
 import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
+import { hostsResolver, type Resolve } from '../../../services/sender/http/names/addresses.ts';
+import { TlsSessions } from '../../../services/sender/http/tls-session.ts';
 import { openTransport } from '../../../services/sender/http/transport.ts';
 import {
   type RawReceiver,
@@ -106,7 +108,7 @@ describe('the address guard sends not one packet', () => {
 
   test('to a name with one non-public address, however far down the list', async () => {
     const many = Array.from({ length: 41 }, (_, i) => `93.184.216.${i + 1}`);
-    expect(await guardOf(answers(...many)).addressesOf('many.merchant-a.com', 443)).toHaveLength(32);
+    expect((await guardOf(answers(...many)).addressesOf('many.merchant-a.com', 443)).first).toHaveLength(32);
     const hidden = guardOf(answers(...many, '127.0.0.1'));
     await expect(hidden.addressesOf('many.merchant-a.com', 443)).rejects.toMatchObject({
       failureCode: 'blocked_address',
@@ -121,7 +123,7 @@ describe('the address guard sends not one packet', () => {
   test('to a name that resolves to a private address the second time', async () => {
     let asked = 0;
     const guard = guardOf(async () => (asked++ === 0 ? ['93.184.216.34'] : ['127.0.0.1']));
-    expect(await guard.addressesOf('rebind.merchant-a.com', 443)).toEqual(['93.184.216.34']);
+    expect((await guard.addressesOf('rebind.merchant-a.com', 443)).first).toEqual(['93.184.216.34']);
     await expect(guard.addressesOf('rebind.merchant-a.com', 443)).rejects.toMatchObject({
       failureCode: 'blocked_address',
     });
@@ -130,7 +132,7 @@ describe('the address guard sends not one packet', () => {
   test('to an address that the socket has and the check did not see', async () => {
     // The guard is told what it would see if the kernel connected elsewhere: this is the last check, after the dial.
     const guard = guardOf(answers('127.0.0.1'));
-    guard.addressesOf = async () => ['127.0.0.1'];
+    guard.addressesOf = async () => ({ first: ['127.0.0.1'], later: null });
     const connector = new Connector({
       clock: systemClock(),
       guard,
@@ -139,7 +141,7 @@ describe('the address guard sends not one packet', () => {
       proxy: null,
       descriptors: ENOUGH_DESCRIPTORS,
     });
-    const target = { host: 'localhost', port: receiver.port, session: undefined };
+    const target = { host: 'localhost', port: receiver.port, sessions: new TlsSessions() };
     await expect(connector.connect(target)).rejects.toMatchObject({
       failureCode: 'blocked_address',
       facts: { blockedBy: 'remote_address' },
@@ -195,13 +197,16 @@ describe('DNS resolution', () => {
     const all = await Promise.all(
       Array.from({ length: 9 }, () => guard.addressesOf('a.merchant-a.com', 443)),
     );
-    expect(new Set(all.flat())).toEqual(new Set(['93.184.216.1']));
-    expect(await guard.addressesOf('a.merchant-a.com', 443)).toEqual(['93.184.216.2']);
+    expect(new Set(all.flatMap(({ first }) => first))).toEqual(new Set(['93.184.216.1']));
+    expect((await guard.addressesOf('a.merchant-a.com', 443)).first).toEqual(['93.184.216.2']);
   });
 
   test('lets public addresses through, IPv4 first', async () => {
     const guard = guardOf(answers('2606:4700:4700::1111', '1.1.1.1'));
-    expect(await guard.addressesOf('a.merchant-a.com', 443)).toEqual(['1.1.1.1', '2606:4700:4700::1111']);
+    expect((await guard.addressesOf('a.merchant-a.com', 443)).first).toEqual([
+      '1.1.1.1',
+      '2606:4700:4700::1111',
+    ]);
   });
 });
 
@@ -209,7 +214,7 @@ describe('a connection to a name with two addresses', () => {
   /** Connects to the addresses in turn, on the port of the receiver, which listens on 127.0.0.1. */
   async function connect(addresses: string[]) {
     const guard = guardOf(answers());
-    guard.addressesOf = async () => addresses;
+    guard.addressesOf = async () => ({ first: addresses, later: null });
     guard.permits = () => true;
     const connector = new Connector({
       clock: systemClock(),
@@ -223,7 +228,7 @@ describe('a connection to a name with two addresses', () => {
     const { socket } = await connector.connect({
       host: 'localhost',
       port: receiver.port,
-      session: undefined,
+      sessions: new TlsSessions(),
     });
     const { remoteAddress } = socket;
     socket.destroy();

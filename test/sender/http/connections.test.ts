@@ -2,6 +2,7 @@
  * Guarantee: receivers that close their connections as ordinary servers do cost no attempt; what one merchant's receiver
  * sends is never taken for the answer to another merchant; no connection outlives its age or its certificate.
  */
+import { constants } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import type { HttpTransport } from '../../../services/sender/http/transport.ts';
@@ -18,6 +19,8 @@ const SLOW_MS = 30_000;
 const MINUTE_MS = 60_000;
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const OK_AND_CLOSE = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
+/** Options of a receiver that offers no TLS session. */
+const WITHOUT_SESSIONS = { maxVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_TICKET } as const;
 const clock = systemClock();
 const transports = useTransports({ totalTimeoutMs: 10_000, connectTimeoutMs: 3000 });
 const { transportOf, receiver } = transports;
@@ -75,11 +78,12 @@ describe('a receiver that closes its connections', () => {
 
   test('during a request gets the request once more, on a fresh connection, and no more than once', async () => {
     let requests = 0;
-    const target = await receiver((socket) => {
+    const answer: Answer = (socket) => {
       requests += 1;
       if (requests === 1) socket.write(OK);
       else socket.end();
-    });
+    };
+    const target = await receiver(answer, WITHOUT_SESSIONS);
     const transport = transportOf();
     expect(await codeOf(transport, requestTo(target))).toBe('acknowledged');
     expect(await codeOf(transport, requestTo(target))).toBe('connection_reset');

@@ -3,8 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NOTHING_EXEMPT } from '../../../services/egress/egress.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../../services/process/descriptors.ts';
-import { AddressGuard, type Resolve } from '../../../services/sender/http/address-guard.ts';
+import { AddressGuard } from '../../../services/sender/http/address-guard.ts';
 import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
+import type { Resolve } from '../../../services/sender/http/names/addresses.ts';
+import { TlsSessions } from '../../../services/sender/http/tls-session.ts';
 
 const HOST = 'merchant-a.com';
 const OWN_FAULT = { facts: { ownFault: 'machine_limit' } };
@@ -31,7 +33,7 @@ function connect(descriptors: DescriptorWatch) {
     proxy: null,
     descriptors,
   });
-  return connector.connect({ host: HOST, port: 443, session: undefined });
+  return connector.connect({ host: HOST, port: 443, sessions: new TlsSessions() });
 }
 
 test('a name that could not be looked up for lack of a descriptor does not count as missing', async () => {

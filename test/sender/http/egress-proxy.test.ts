@@ -170,10 +170,27 @@ describe('the egress proxy', () => {
     ['502', 'connect_refused', null, 'silent'],
     ['503', 'connect_refused', null, 'silent'],
     ['504', 'connect_timeout', null, 'silent'],
-    ['403', 'connect_refused', null, 'unknown'],
-    ['407', 'connect_refused', 'egress_proxy', 'unknown'],
-    ['302', 'connect_refused', 'egress_proxy', 'unknown'],
-  ])(
+    ['403', 'connect_refused', null, 'silent'],
+    ['451', 'connect_refused', null, 'silent'],
+    ...[
+      '302',
+      '400',
+      '401',
+      '404',
+      '405',
+      '407',
+      '408',
+      '413',
+      '421',
+      '429',
+      '431',
+      '500',
+      '501',
+      '505',
+      '511',
+    ].map((status) => [status, 'connect_refused', 'egress_proxy', 'unknown'] as const),
+    ['503 Busy\r\nRetry-After: 5', 'connect_refused', 'egress_proxy', 'unknown'],
+  ] as const)(
     'that answers %s is reported as %s with own fault %s, and shows no receiver',
     async (status, failureCode, ownFault, sign) => {
       const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));

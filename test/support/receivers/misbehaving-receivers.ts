@@ -26,6 +26,8 @@ export interface RawReceiver {
 /** Handles a connection once the whole request has arrived. `request`: its text, head and body. */
 export type Answer = (socket: TLSSocket, path: string, request?: string) => void;
 
+const ANY_PORT = { address: '127.0.0.1', port: 0 };
+
 /** Creates one authority and certificate for all receivers of a test file. */
 export async function receiverCertificates(): Promise<{
   readonly authority: Authority;
@@ -70,18 +72,19 @@ export async function startRawReceiver(
 }
 
 /** Starts a receiver without TLS; `behave` handles each new TCP connection. */
-export async function startTcpReceiver(behave: (socket: Socket) => void): Promise<RawReceiver> {
+export async function startTcpReceiver(
+  behave: (socket: Socket) => void,
+  at = ANY_PORT,
+): Promise<RawReceiver> {
   const state = { accepted: 0, received: '', sockets: new Set<Socket>() };
-  const server = net.createServer((socket) => {
-    socket.on('error', () => {});
-    behave(socket);
-  });
-  return listen(server, state);
+  const server = net.createServer((socket) => behave(socket.on('error', () => {})));
+  return listen(server, state, at);
 }
 
 async function listen(
   server: Server,
   state: { accepted: number; received: string; readonly sockets: Set<Socket> },
+  at = ANY_PORT,
 ): Promise<RawReceiver> {
   server.on('connection', (socket: Socket) => {
     state.accepted += 1;
@@ -89,12 +92,10 @@ async function listen(
     socket.on('close', () => state.sockets.delete(socket));
     socket.on('error', () => {});
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await once(server.listen(at.port, at.address), 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    port,
-    origin: `https://127.0.0.1:${port}`,
+    ...{ port, origin: `https://127.0.0.1:${port}` },
     get accepted() {
       return state.accepted;
     },

@@ -1,0 +1,98 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const NAMES = 'test/sender/http/names/name-servers.test.ts';
+const SESSIONS = 'test/sender/http/tls-sessions.test.ts';
+
+/** The way to a receiver: name servers, addresses, TLS sessions, the egress proxy. */
+export const WAY_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'silent-name-servers-blame-names',
+    bug: 'name servers that answer nothing count as the failure of the name that was asked for',
+    file: 'services/sender/http/names/look-up.ts',
+    text: 'isWorking || this.#isAnswered ? null',
+    replacement: 'since > 0 ? null',
+    test: NAMES,
+    title: 'whatever they are asked, are our own fault',
+  },
+  {
+    id: 'one-silent-name-blames-servers',
+    bug: 'a name without an answer counts as a failure of name servers that answer other questions',
+    file: 'services/sender/http/names/look-up.ts',
+    text: 'isWorking || this.#isAnswered ? null',
+    replacement: 'this.#isAnswered ? null',
+    test: NAMES,
+    title: 'is its own fault while the control question is answered',
+  },
+  {
+    id: 'replaced-servers-not-asked',
+    bug: 'a name is not asked for again when the name servers have begun to work meanwhile',
+    file: 'services/sender/http/names/look-up.ts',
+    text: 'this.#isOver ? null : this.#ask(1)',
+    replacement: 'null',
+    test: NAMES,
+    title: 'are put the name once more',
+  },
+  {
+    id: 'silent-family-waited-for',
+    bug: 'a name is not resolved until both address families are answered',
+    file: 'services/sender/http/names/look-up.ts',
+    text: 'else this.#disarm = this.#at(OTHER_FAMILY_MS,',
+    replacement: 'else if (isLast) this.#disarm = this.#at(OTHER_FAMILY_MS,',
+    test: NAMES,
+    title: 'question alone is answered has addresses at once',
+  },
+  {
+    id: 'silent-server-waited-for',
+    bug: 'the second name server is asked only when the first has failed, not when it is silent',
+    file: 'services/sender/http/names/asking.ts',
+    text: 'this.#askIn(ASK_AGAIN_MS);',
+    replacement: 'return;',
+    test: NAMES,
+    title: 'is resolved by the second of two servers when the first',
+  },
+  {
+    id: 'proxy-limits-count',
+    bug: 'an egress proxy that limits its rate costs the receivers attempts',
+    file: 'services/sender/http/egress-proxy.ts',
+    text: 'if (status === 403 || status === 451) {',
+    replacement: 'if (status >= 400 && status < 500 && status !== 407) {',
+    test: 'test/sender/http/egress-proxy.test.ts',
+    title: ', and shows no receiver',
+  },
+  {
+    id: 'failed-session-offered-again',
+    bug: 'a receiver that cannot resume a TLS session gets its first webhook and no other',
+    file: 'services/sender/http/dialler.ts',
+    text: 'mayGoOn: (error) => hasConnected &&',
+    replacement: 'mayGoOn: (error) => !hasConnected &&',
+    test: SESSIONS,
+    title: 'gets every webhook at the first attempt',
+  },
+  {
+    id: 'stalled-session-waited-for',
+    bug: 'a handshake that stalls because of its session uses up the whole time-out',
+    file: 'services/sender/http/dialler.ts',
+    text: 'connectedMs: connectTimeoutMs * RESUMING_SHARE,',
+    replacement: 'connectedMs: Number.POSITIVE_INFINITY,',
+    test: SESSIONS,
+    title: 'gets every webhook at the first attempt',
+  },
+  {
+    id: 'resumed-connection-that-closes-counts',
+    bug: 'a connection that closes before its first answer because of its session costs an attempt',
+    file: 'services/sender/http/connection.ts',
+    text: 'if (isFirst ? this.#resumed === null : !isBroken(error)) return false;',
+    replacement: 'if (isFirst || !isBroken(error)) return false;',
+    test: SESSIONS,
+    title: 'gets every webhook at the first attempt',
+  },
+  {
+    id: 'third-address-not-tried',
+    bug: 'only the first two addresses of a name are tried',
+    file: 'services/sender/http/connector.ts',
+    text: '      addresses.first,\n',
+    replacement: '      addresses.first.slice(0, 2),\n',
+    test: 'test/sender/http/address-race.test.ts',
+    title: 'is reached at its last address',
+  },
+];
