@@ -127,6 +127,11 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
   if (store) observeStore(deps.registry, store);
+  if (config.ignored.length > 0)
+    deps.log.warn(
+      { variables: config.ignored },
+      'variables that Kubernetes or Docker sets for a Service of that name are ignored; `enableServiceLinks: false` in the pod removes them',
+    );
   reportPlainConnections(config, { ...deps, isStorePlain: store !== null && isStorePlain(config) });
   const operations = await startOperations({
     ...config.operations,

@@ -1,6 +1,7 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { CONNECTION_BUGS } from './connections.ts';
+import { CONTENT_BUGS } from './contents/bugs.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
@@ -12,6 +13,7 @@ import type { PlantedBug } from './planted-bug.ts';
 import { POSITION_BUGS } from './positions/bugs.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
+import { AVRO_BUGS } from './producers/avro.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
@@ -28,6 +30,7 @@ import { TEXT_FILE_BUGS } from './users/text-files.ts';
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECORD_SET_BUGS,
+  ...AVRO_BUGS,
   ...KAFKA_READING_BUGS,
   ...POSITION_BUGS,
   ...KAFKA_WRITING_BUGS,
@@ -37,6 +40,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
+  ...CONTENT_BUGS,
   ...VERDICT_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,

@@ -5,11 +5,39 @@ const LANE = 'services/sender/lanes/endpoint-lane.ts';
 const OPTIONS = 'services/sender/lanes/lane-options.ts';
 const READY = 'services/sender/lanes/ready-lanes.ts';
 const ISOLATION = 'test/sender/lanes/isolation.test.ts';
+const PARKING = 'test/sender/lanes/parking.test.ts';
 const LANES_TEST = 'test/sender/lanes/lanes.test.ts';
 const ALL_HANG = '100 endpoints with wide windows that hang all at once';
 
 /** One endpoint or merchant must not slow down another. */
 export const LANE_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'rejections-keep-window-narrow',
+    bug: 'the window of an endpoint that was away stays narrow while it rejects, however quickly',
+    file: LANE,
+    text: "if (result === 'success' || (result === 'rejected' && isQuick)) return",
+    replacement: "if (result === 'success') return",
+    test: PARKING,
+    title: 'keeps up, also after it was away',
+  },
+  {
+    id: 'busy-answers-narrow-to-one',
+    bug: 'a quick 503 halves the window',
+    file: LANE,
+    text: "if (result === 'busy' && isQuick) return this.#towards(windowStart);",
+    replacement: '',
+    test: PARKING,
+    title: 'keeps up, also after it was away',
+  },
+  {
+    id: 'rejecting-endpoint-parked-for-long',
+    bug: 'the tasks of an endpoint that rejects quickly are parked like those of a silent one',
+    file: LANE,
+    text: "this.#hasAnswered = result === 'success' || (isQuick && result !== 'failure');",
+    replacement: "this.#hasAnswered = result === 'success';",
+    test: PARKING,
+    title: 'is parked for the shortest time',
+  },
   {
     id: 'slow-keep-fast-slots',
     bug: 'attempts that become slow keep their fast slots',
@@ -32,8 +60,8 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     id: 'quick-success-speaks-for-slow',
     bug: 'earlier quick successes make a hanging endpoint count as healthy',
     file: LANE,
-    text: 'const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;',
-    replacement: 'const succeededAt = this.#succeededAt;',
+    text: 'const answeredAt = this.isSlow ? this.#answeredSlowlyAt : this.#answeredAt;',
+    replacement: 'const answeredAt = this.#answeredAt;',
     test: LANES_TEST,
     title: 'do not treat a hanging endpoint as healthy',
   },

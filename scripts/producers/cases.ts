@@ -91,7 +91,7 @@ function schemaCases(context: CaseContext): Case[] {
     one('required field added', 'topic', ['delivered']),
     one('enum symbol added', 'record', ['refused by the registry']),
     one('enum symbol added', 'topic', ['quarantined: schema_violation', 'delivered']),
-    one('record that is no event', 'topic', ['quarantined: unknown_schema'], invoice),
+    one('record that is no event', 'topic', ['quarantined: unusable_schema'], invoice),
   ];
 }
 

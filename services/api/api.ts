@@ -25,6 +25,7 @@ import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute } from './rate-limit.ts';
+import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
 import { readTargets, refuseMalformedTargets } from './request-target.ts';
@@ -39,6 +40,7 @@ import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
+import { unknownPath } from './routes/unknown-path.ts';
 import { createApiServer, drainServer } from './server.ts';
 import { serviceDate } from './service-date.ts';
 import { makeStreams } from './stream/make-streams.ts';
@@ -116,6 +118,7 @@ function createApp(
   const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
   const tests = limitPerMinute('tests', options.testRateLimitPerMinute, store.limits, clock);
   const app = express();
+  app.locals.paths = [];
   // Paths must match openapi.yaml exactly.
   app.enable('case sensitive routing').enable('strict routing').disable('etag');
   app.use(
@@ -127,7 +130,7 @@ function createApp(
   );
   const docs = mountDocs(app, context.environment, context);
   const merchant = [authenticate('merchant', context), general];
-  const validated = [readJson(context.limits.bodyBytesMax), boundValues, ...validateRequests()];
+  const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
 
   route(app, '/merchant/webhook-endpoints', {
@@ -166,24 +169,25 @@ function createApp(
       authenticate('producer', context),
       readJson(context.limits.producerBodyBytesMax),
       requireBody,
+      refuseQueryTexts,
       publishEvents(context),
     ],
   });
 
-  app.use(() => {
-    throw new ApiError('route_not_found', 'No operation has this path.');
-  });
+  app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
   return { app, docs };
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
+type Handlers = Partial<Record<Method, RequestHandler[]>>;
 
 /** Mounts one path of openapi.yaml with its methods; every other method is a 405 that lists them. */
-function route(app: Express, path: string, handlers: Partial<Record<Method, RequestHandler[]>>): void {
+function route(app: Express, path: string, handlers: Handlers): void {
   const allowed = Object.keys(handlers).flatMap((name) =>
     name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()],
   );
+  app.locals.paths.push(path);
   const mounted = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
   mounted.all((request, response, next) => {
     response.locals.route = path;

@@ -2,54 +2,86 @@ import { isUtf8 } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import express, { type RequestHandler, type Response } from 'express';
 import { ApiError } from './problem.ts';
+import { contentTypeFault } from './reading/content-type.ts';
+import { jsonTextFault, placeIn } from './reading/json-text.ts';
 import { enterRequest } from './request-label.ts';
 
 /** The body parser's error: `type` names what went wrong. */
 interface ParserError {
   readonly type?: string;
+  /** The text that cannot be parsed. */
+  readonly body?: unknown;
 }
 
 /** The most values in a merchant's body: the validator examines each, and reports each that is wrong. */
 const VALUES_MAX = 200;
 
-/** JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace invalid bytes. */
-class NotUtf8 extends Error {
-  override readonly name = 'NotUtf8';
+/** A request's body, once it has been read. */
+interface Read {
+  /** Why a body cannot be taken: how it is sent is wrong. A body that turns out to be empty is none. */
+  readonly fault: string | undefined;
+  bytes: Buffer;
+  leave?: () => void;
 }
 
 /**
- * Reads a JSON body of at most `bytesMax` bytes into request.body; without a body it stays undefined. Refuses
- * compressed bodies: a small one can expand far beyond the limit.
+ * Reads a JSON body of at most `bytesMax` bytes into request.body; without a body, or with an empty one, it stays
+ * undefined. Refuses compressed bodies: a small one can expand far beyond the limit.
  */
 export function readJson(bytesMax: number): RequestHandler {
-  const leaving = new WeakMap<ServerResponse, () => void>();
+  const reads = new WeakMap<ServerResponse, Read>();
   const parser = express.json({
     limit: bytesMax,
     strict: false,
     inflate: false,
-    type: 'application/json',
+    type: () => true,
     verify: (_request, response, bytes) => {
+      const read = reads.get(response);
+      if (read === undefined) return;
+      read.bytes = bytes;
+      if (bytes.length > 0 && read.fault !== undefined)
+        throw new ApiError('unsupported_media_type', read.fault);
       // The parser goes on with the bytes when this returns, and then calls back.
-      leaving.set(response, enterRequest(response as Response));
-      if (!isUtf8(bytes)) throw new NotUtf8('the body is not UTF-8');
+      read.leave = enterRequest(response as Response);
+      // JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace invalid bytes.
+      if (!isUtf8(bytes)) throw new ApiError('malformed_json', 'The body is not UTF-8.');
     },
   });
   return (request, response, next) => {
-    const hasBody =
-      request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
-    if (hasBody && !request.is('application/json')) {
-      const sent =
-        request.headers['content-type'] === undefined ? 'no Content-Type' : 'a different Content-Type';
-      throw new ApiError('unsupported_media_type', `The request came with ${sent}.`);
-    }
+    const { headers } = request;
+    const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : null;
+    if (length === 0) return next();
+    const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
+    const fault =
+      encoding === 'identity' ? contentTypeFault(headers['content-type']) : 'The body is compressed.';
+    if (length !== null && fault !== undefined) throw new ApiError('unsupported_media_type', fault);
+    const read: Read = { fault, bytes: Buffer.alloc(0) };
+    reads.set(response, read);
+    // Both were judged here: in the parser's list of charsets are few of the labels of UTF-8.
+    headers['content-type'] = 'application/json';
+    delete headers['content-encoding'];
     parser(request, response, (error?: unknown) => {
       try {
-        next(error ? translate(error as ParserError, bytesMax) : undefined);
+        if (read.bytes.length === 0) request.body = undefined;
+        next(error ? translate(error as ParserError, bytesMax) : repeatedName(read.bytes));
       } finally {
-        leaving.get(response)?.();
+        read.leave?.();
       }
     });
   };
+}
+
+/** Returns the error for an object with a name twice: of two amounts, nobody can say which one was meant. */
+function repeatedName(bytes: Buffer): ApiError | undefined {
+  if (bytes.length === 0) return undefined;
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const fault = jsonTextFault(text);
+  if (fault?.kind !== 'repeated') return undefined;
+  const { pointer } = fault;
+  const detail = `is given twice (the second time in ${placeIn(text, fault.at)})`;
+  return new ApiError('validation_error', `${pointer} ${detail}.`, {
+    errors: [{ pointer, code: 'repeated_field', detail }],
+  });
 }
 
 /** Refuses a body with more values than any operation takes, before the validator spends time on each. */
@@ -73,21 +105,27 @@ export const boundValues: RequestHandler = (request, _response, next) => {
 };
 
 function translate(error: ParserError, bytesMax: number): unknown {
+  if (error instanceof ApiError) return error;
   switch (error.type) {
     case 'entity.parse.failed':
-      return new ApiError('malformed_json', 'The body cannot be parsed.');
-    case 'entity.verify.failed':
-      return new ApiError('malformed_json', 'The body is not UTF-8.');
+      return malformed(error.body);
     case 'entity.too.large':
       return new ApiError('payload_too_large', `The body exceeds the limit of ${bytesMax} bytes.`);
-    case 'encoding.unsupported':
-      return new ApiError('unsupported_media_type', 'The body is compressed.');
-    case 'charset.unsupported':
-      return new ApiError('unsupported_media_type', 'The body’s charset is not UTF-8.');
     case 'request.aborted':
     case 'request.size.invalid':
       return new ApiError('malformed_request', 'The length of the body differs from Content-Length.');
     default:
       return error;
   }
+}
+
+function malformed(body: unknown): ApiError {
+  const fault = typeof body === 'string' ? jsonTextFault(body) : undefined;
+  if (typeof body !== 'string' || fault?.kind !== 'malformed')
+    return new ApiError('malformed_json', 'The body cannot be parsed.');
+  const place = placeIn(body, fault.at);
+  return new ApiError(
+    'malformed_json',
+    `The body cannot be parsed: ${place}: ${fault.expected} is expected.`,
+  );
 }

@@ -154,6 +154,11 @@ export const ERROR_CODES = {
     title: 'The body is not application/json',
     hint: 'Send Content-Type: application/json, in UTF-8, not compressed.',
   },
+  expectation_failed: {
+    status: 417,
+    title: 'The request expects what the server does not do',
+    hint: 'Send no Expect header, or Expect: 100-continue.',
+  },
   unknown_host: {
     status: 421,
     title: 'The request names another host',
@@ -251,6 +256,7 @@ export const FIELD_CODES = [
   'too_long',
   'empty_update',
   'not_allowed',
+  'repeated_field',
 ] as const;
 export type FieldCode = (typeof FIELD_CODES)[number];
 

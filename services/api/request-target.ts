@@ -4,8 +4,14 @@ import { ApiError } from './problem.ts';
 
 const ABSOLUTE = /^https?:\/\//i;
 
-/** Why a request's target or Host is refused. */
-const faults = new WeakMap<IncomingMessage, string>();
+/** Why a request is refused by its line or its headers, before any route. */
+const faults = new WeakMap<IncomingMessage, ApiError>();
+
+/** Has a request with an Expect header that nobody can meet refused where a response has its headers and its id. */
+export function refuseExpectation(request: IncomingMessage): void {
+  const detail = `The Expect header "${String(request.headers.expect).slice(0, 40)}" is not supported.`;
+  faults.set(request, new ApiError('expectation_failed', detail));
+}
 
 /**
  * Replaces a request target in absolute form (RFC 9112 §3.2.2) by its path; its authority replaces the Host header.
@@ -15,17 +21,17 @@ export function readTargets(app: RequestListener): RequestListener {
   return (request, response) => {
     const fault = readTarget(request);
     if (fault !== null) {
-      faults.set(request, fault);
+      if (!faults.has(request)) faults.set(request, new ApiError('malformed_request', fault));
       request.url = '/';
     }
     app(request, response);
   };
 }
 
-/** Refuses targets that `readTargets` found malformed. */
+/** Refuses what `readTargets` found malformed. */
 export const refuseMalformedTargets: RequestHandler = (request, _response, next) => {
   const fault = faults.get(request);
-  if (fault !== undefined) throw new ApiError('malformed_request', fault);
+  if (fault !== undefined) throw fault;
   next();
 };
 
@@ -35,6 +41,10 @@ function readTarget(request: IncomingMessage): string | null {
     return 'The request has more than one Host line.';
   }
   const { url = '' } = request;
+  // HTTP/1.0 has none (RFC 9112 §3.2). Node's own refusal would not be a problem document.
+  if (request.headers.host === undefined && request.httpVersion !== '1.0' && !ABSOLUTE.test(url)) {
+    return 'The request has no Host line.';
+  }
   if (url.startsWith('/')) return null;
   const begin = url.includes('#') ? 0 : (ABSOLUTE.exec(url)?.[0].length ?? 0);
   const length = begin === 0 ? 0 : url.slice(begin).search(/[/?]|$/);

@@ -8,6 +8,7 @@ import { closeServer } from '../telemetry/operations.ts';
 import type { ApiLimits } from './context.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { ApiError, problemDocument } from './problem.ts';
+import { refuseExpectation } from './request-target.ts';
 
 const HEADERS_BYTES_MAX = 16 * 1024;
 const KEEP_ALIVE_MS = 65_000;
@@ -39,6 +40,8 @@ export function createApiServer(
     // The interval at which Node checks for late requests.
     connectionsCheckingInterval: Math.max(50, Math.min(1000, limits.headersTimeoutMs / 4)),
     maxHeaderSize: HEADERS_BYTES_MAX,
+    // Node would answer by itself, without a problem document: the app does.
+    requireHostHeader: false,
   });
   new Connections(server, app, {
     connectionsMax: acceptedMax(limits.connectionsMax),
@@ -49,6 +52,11 @@ export function createApiServer(
       response.writeHead(503, { ...headers, 'Retry-After': '1' }).end(body);
     },
   });
+  server.on('checkExpectation', (request, response) => {
+    refuseExpectation(request);
+    server.emit('request', request, response);
+  });
+  server.on('connect', (_request, socket) => refuse(socket as Socket, 'malformed_request', random));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     refuse(socket as Socket, CODE_OF_ERROR[error.code ?? ''] ?? 'malformed_request', random);
   });

@@ -4,10 +4,12 @@ import { middleware } from 'express-openapi-validator';
 import { parse } from 'yaml';
 import type { EndpointUrlRule } from '../domain/endpoint-url.ts';
 import { EVENT_TYPES } from '../domain/event.ts';
+import { didYouMean } from '../messages/did-you-mean.ts';
 import { OPENAPI_FILE } from './description.ts';
 import type { ErrorCode, FieldCode } from './error-codes.ts';
 import { queryOf } from './pagination.ts';
 import { ApiError, type FieldError } from './problem.ts';
+import { timeDetail } from './reading/time-words.ts';
 
 /** One finding of the validator. `errorCode` is the schema keyword and a suffix. */
 interface Finding {
@@ -75,7 +77,13 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'cursor',
 ]);
 
+/** Parameters and properties that are times. */
+const TIMES: ReadonlySet<string> = new Set(['since', 'until']);
+/** A text that is empty or only white space says nothing. */
+const BLANK = { code: 'required', detail: 'is required: it has nothing but white space' } as const;
+
 const ERRORS_MAX = 20;
+const DETAIL_CHARACTERS_MAX = 300;
 
 /**
  * Validates requests against openapi.yaml. Runs after the route's own body parser; throws ApiError with every finding.
@@ -163,17 +171,45 @@ function ownCode(finding: Finding) {
 function queryFault(name: string, request: Request): Omit<FieldError, 'pointer'> {
   const value = queryOf(request).get(name);
   if (value === '') return { code: 'too_short', detail: 'must not be empty' };
-  if (QUERY_PARAMETERS.has(name)) return { code: 'invalid_format', detail: 'must be percent-encoded' };
-  return { code: 'unknown_field', detail: 'is not a parameter of this operation' };
+  if (QUERY_PARAMETERS.has(name)) {
+    const detail = listDetail(name, request) ?? `must be percent-encoded: ${encodeURIComponent(value ?? '')}`;
+    return { code: 'invalid_format', detail: detail.slice(0, DETAIL_CHARACTERS_MAX) };
+  }
+  const near = didYouMean(name, [...QUERY_PARAMETERS]);
+  return { code: 'unknown_field', detail: `is not a parameter of this operation${near}` };
+}
+
+/** Returns the words for a list where one value is taken: `a,b`, or the parameter twice. */
+function listDetail(name: string, request: Request): string | undefined {
+  const values = queryOf(request).getAll(name);
+  if (values.length < 2 && !values[0]?.includes(',')) return undefined;
+  return 'takes one value, not a list: send a request for each value, or leave it out for all';
+}
+
+/** Returns better words than the validator's for a value of the query or the body, where there are any. */
+function ownDetail({ path }: Finding, keyword: string, request: Request): string | undefined {
+  const [, place, name = ''] = path.split('/');
+  if (place === 'query' && keyword !== 'required') {
+    const detail = listDetail(name, request);
+    if (detail !== undefined) return detail;
+  }
+  if (keyword !== 'format' || !TIMES.has(name)) return undefined;
+  if (place === 'query') return timeDetail(queryOf(request).get(name) ?? '', 'query');
+  return timeDetail(String(request.body?.[name]), 'body');
 }
 
 function fieldError(finding: Finding, request: Request): FieldError {
   const keyword = keywordOf(finding);
   const pointer = finding.path.startsWith('/body') ? finding.path.slice('/body'.length) : finding.path;
   if (keyword === '') return { pointer, ...queryFault(finding.path.slice('/query/'.length), request) };
+  if (keyword === 'pattern' && pointer === '/description') return { pointer, ...BLANK };
   const own = ownCode(finding);
   const code = own?.fieldCode ?? own?.code ?? CODE_OF_KEYWORD[keyword] ?? 'invalid_format';
-  return { pointer, code, detail: detailOf(keyword, finding.message) };
+  return {
+    pointer,
+    code,
+    detail: ownDetail(finding, keyword, request) ?? detailOf(keyword, finding.message),
+  };
 }
 
 function detailOf(keyword: string, message: string): string {

@@ -1,3 +1,4 @@
+import { RFC_3339_MS_MAX, unitHint } from '../domain/content/event-time.ts';
 import { isUuid } from '../domain/ids.ts';
 import { canonicalDecimal } from '../domain/text/decimal.ts';
 import { type EventProblem, report } from './event-problem.ts';
@@ -7,9 +8,6 @@ const STRING_CHARACTERS_MAX = 2_000;
 export const ARRAY_ITEMS_MAX = 100;
 const DECIMAL_INTEGER_DIGITS_MAX = 20;
 const DECIMAL_FRACTION_DIGITS_MAX = 18;
-
-/** The latest time that JavaScript's Date can represent (ECMA-262, time values). */
-const TIME_MS_MAX = 8.64e15;
 
 /** Any surrogate. A second check finds lone ones: they have no UTF-8, so bytes and text would differ. */
 const SURROGATE = /[\ud800-\udfff]/;
@@ -119,33 +117,40 @@ export const checkBoolean: CheckScalar<boolean> = (value, pointer, problems) => 
   return value;
 };
 
-/** Checks a moment, as milliseconds since the epoch. Accepts RFC 3339 text or milliseconds. */
-export const checkTime: CheckScalar<number> = (value, pointer, problems) => {
-  if (typeof value === 'string') {
-    const at = parseTime(value);
-    if (at !== undefined) return at;
-    const detail = 'must be a time such as "2030-01-31T12:00:00.000Z" (RFC 3339, with an offset)';
-    return report(problems, pointer, 'invalid_value', detail);
-  }
-  if (typeof value !== 'number') {
-    return report(
-      problems,
-      pointer,
-      'invalid_type',
-      'must be a time: RFC 3339 text, or milliseconds as a number',
-    );
-  }
-  if (!Number.isSafeInteger(value) || value < 0 || value > TIME_MS_MAX) {
-    return report(problems, pointer, 'invalid_value', 'must be whole milliseconds since 1970');
-  }
-  return value;
-};
+/** The latest time that JavaScript's Date can represent (ECMA-262, time values). */
+const DATE_MS_MAX = 8.64e15;
+
+/** Checks a moment of `data`, as milliseconds since the epoch. Accepts RFC 3339 text or milliseconds. */
+export const checkTime = checkTimeUpTo(RFC_3339_MS_MAX);
+/** Checks only the form of `occurredAt`: its bounds depend on the present time (domain/content/event-time.ts). */
+export const checkOccurredAt = checkTimeUpTo(DATE_MS_MAX);
+
+function checkTimeUpTo(latest: number): CheckScalar<number> {
+  return (value, pointer, problems) => {
+    if (typeof value === 'string') {
+      const at = parseTime(value);
+      if (at !== undefined) return at;
+      const detail = 'must be a time such as "2025-01-31T12:00:00.000Z" (RFC 3339, with an offset)';
+      return report(problems, pointer, 'invalid_value', detail);
+    }
+    if (typeof value !== 'number') {
+      const detail = 'must be a time: RFC 3339 text, or milliseconds as a number';
+      return report(problems, pointer, 'invalid_type', detail);
+    }
+    if (!Number.isInteger(value) || value < 0 || value > latest) {
+      const detail = `must be whole milliseconds since 1970, not after the year 9999${unitHint(value)}`;
+      return report(problems, pointer, 'invalid_value', detail);
+    }
+    return value;
+  };
+}
 
 function parseTime(text: string): number | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
   const at = Date.parse(text);
-  if (Number.isNaN(at) || at < 0) return undefined;
+  // The offset may lead beyond the years that the output can write.
+  if (Number.isNaN(at) || at < 0 || at > RFC_3339_MS_MAX) return undefined;
   // Date.parse reads 30 February as 1 or 2 March.
   const day = Number(match[3]);
   if (day <= 28) return at;

@@ -4,7 +4,7 @@
  * absent.
  *
  * ```json { "type": "fiatToCrypto", "header": { "eventId": "<uuid>", "merchantId": "…", "entityId": "<uuid>",
- * "entityKind": "USER", "subType": "PENDING", "occurredAt": "2030-01-31T12:00:00.000Z", "simulated": true }, "data": {
+ * "entityKind": "USER", "subType": "PENDING", "occurredAt": "2025-01-31T12:00:00.000Z", "simulated": true }, "data": {
  * "status": "PENDING", "transactionUuid": "<uuid>", "amountFiat": "250", "currencyFiat": "EUR" } } ```
  */
 import { SUB_TYPES } from '../domain/catalog/catalog.ts';
@@ -21,7 +21,7 @@ import {
 } from '../domain/event.ts';
 import { didYouMean } from '../messages/did-you-mean.ts';
 import { checkData } from './check-data.ts';
-import { type CheckScalar, checkBoolean, checkString, checkTime, checkUuid } from './check-value.ts';
+import { type CheckScalar, checkBoolean, checkOccurredAt, checkString, checkUuid } from './check-value.ts';
 import { type EventProblem, pointerPart, report, shown } from './event-problem.ts';
 
 export type DecodedJson =
@@ -138,7 +138,7 @@ function checkHeader(header: Given, type: EventType | undefined, problems: Event
     entityKind: entityKind === undefined ? undefined : checkEntityKind(entityKind, problems),
     type,
     subType: subType === undefined ? undefined : checkSubType(subType, type, problems),
-    occurredAt: need(header.occurredAt, '/header/occurredAt', checkTime, problems),
+    occurredAt: need(header.occurredAt, '/header/occurredAt', checkOccurredAt, problems),
     simulated:
       header.simulated === undefined
         ? false

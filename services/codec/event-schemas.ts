@@ -16,13 +16,15 @@ export function recordNameOf(type: EventType): string {
   return `com.hookrail.events.${name}`;
 }
 
+const unqualified = (recordName: string) => recordName.slice(recordName.lastIndexOf('.') + 1);
+
 const TYPES_BY_RECORD: ReadonlyMap<string, EventType> = new Map(
-  EVENT_TYPES.map((type) => [recordNameOf(type), type]),
+  EVENT_TYPES.map((type) => [unqualified(recordNameOf(type)), type]),
 );
 
-/** Returns the event type of a record's full name; undefined when it is not an event. */
+/** Returns the event type of a record's name, in any namespace, as Avro compares names; undefined when it is not an event. */
 export function typeOfRecord(recordName: string): EventType | undefined {
-  return TYPES_BY_RECORD.get(recordName);
+  return TYPES_BY_RECORD.get(unqualified(recordName));
 }
 
 /**

@@ -2,18 +2,14 @@
  * Mappings of Avro's logical types: `decimal` ↔ a plain decimal string, `timestamp-millis` ↔ milliseconds (RFC 3339
  * text is accepted too when writing). `uuid` is a string whose form the catalog's checks verify, so Avro need not.
  *
- * avsc resolves a decimal of scale 2 as one of scale 18 without complaint, which would change amounts. Here the
- * writer's own type produces the text, so the value is exact at any scale. A writer's field that is not a decimal,
- * or has another unit of time, is refused when the resolver is created.
+ * These are the types of hookrail's own schemas. services/codec/resolution.ts reads what others wrote.
  */
 import avro from 'avsc';
 import { canonicalDecimal } from '../domain/text/decimal.ts';
+import { ITEMS_MAX, type Readable, type Tap } from './reading.ts';
 
 /** More bytes than `decimal(38)` can need; a longer one is refused before it costs time. */
 const DECIMAL_BYTES_MAX = 64;
-
-/** Items of one array, nested reads included; more is a broken or hostile record. */
-const ARRAY_ITEMS_MAX = 10_000;
 
 /** The bytes are well-formed but hold a value that our schema cannot: the producer's fault, not the transport's. */
 export class NotRepresentable extends Error {
@@ -24,7 +20,7 @@ interface DecimalSchema {
   readonly scale?: number;
 }
 
-class Decimal extends avro.types.LogicalType {
+export class Decimal extends avro.types.LogicalType {
   readonly scale: number;
 
   constructor(schema: avro.Schema, options?: unknown) {
@@ -33,14 +29,7 @@ class Decimal extends avro.types.LogicalType {
   }
 
   protected override _fromValue(bytes: Buffer | undefined): string {
-    // Undefined: the record was cut off here, which the reader reports afterwards.
-    if (bytes === undefined) return '0';
-    if (bytes.length > DECIMAL_BYTES_MAX) {
-      throw new NotRepresentable(
-        `a decimal has ${bytes.length} bytes; at most ${DECIMAL_BYTES_MAX} are read`,
-      );
-    }
-    return toText(toInteger(bytes), this.scale);
+    return decimalText(bytes, this.scale);
   }
 
   protected override _toValue(value: unknown): Buffer | undefined {
@@ -54,14 +43,20 @@ class Decimal extends avro.types.LogicalType {
   }
 
   protected override _resolve(writer: avro.Type): ((value: string) => string) | undefined {
-    if (!(writer instanceof Decimal)) return undefined;
-    if (writer.scale <= this.scale) return (text) => text;
-    return (text) => {
-      const point = text.indexOf('.');
-      if (point === -1 || text.length - point - 1 <= this.scale) return text;
-      throw new NotRepresentable(`a decimal of scale ${writer.scale} is not exact at scale ${this.scale}`);
-    };
+    return writer instanceof Decimal && writer.scale === this.scale ? (text) => text : undefined;
   }
+}
+
+/** Returns the text of an encoded decimal. */
+export function decimalText(bytes: Buffer | undefined, scale: number): string {
+  // Undefined: the record was cut off here, which the reader reports afterwards.
+  if (bytes === undefined) return '0';
+  if (bytes.length > DECIMAL_BYTES_MAX) {
+    throw new NotRepresentable(
+      `is a decimal of ${bytes.length} bytes: must have at most ${DECIMAL_BYTES_MAX}`,
+    );
+  }
+  return toText(toInteger(bytes), scale);
 }
 
 /** Big-endian two's complement (Avro 1.12, "Decimal"). */
@@ -87,7 +82,7 @@ function toText(value: bigint, scale: number): string {
   return canonicalDecimal(sign + text) ?? sign + text;
 }
 
-class TimestampMillis extends avro.types.LogicalType {
+export class TimestampMillis extends avro.types.LogicalType {
   protected override _fromValue(value: number): number {
     return value;
   }
@@ -102,40 +97,13 @@ class TimestampMillis extends avro.types.LogicalType {
   }
 }
 
-/** Recognised only so that microseconds are never read as milliseconds. */
-class TimestampMicros extends avro.types.LogicalType {
-  protected override _fromValue(value: number): number {
-    return value;
-  }
-
-  protected override _toValue(value: unknown): number | undefined {
-    return typeof value === 'number' ? value : undefined;
-  }
-
-  protected override _resolve(): undefined {
-    return undefined;
-  }
-}
-
-/** The part of avsc's reading position that arrays need; its typings omit it. */
-interface Tap {
-  pos: number;
-  readLong(): number;
-  skipLong(): void;
-}
-
-interface ItemReader {
-  _read(tap: Tap): unknown;
-  _skip(tap: Tap): void;
-}
-
 /**
  * An array that does not trust the record's count. avsc loops as often as the count says, past the record's end: six
  * bytes could ask for 2^40 items and exhaust the process.
  */
 class BoundedArray extends avro.types.ArrayType {
   _read(tap: Tap): unknown[] {
-    const items = this.itemsType as unknown as ItemReader;
+    const items = this.itemsType as unknown as Readable;
     const read: unknown[] = [];
     for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
       // A negative count is followed by the block's size in bytes.
@@ -147,7 +115,7 @@ class BoundedArray extends avro.types.ArrayType {
   }
 
   _skip(tap: Tap): void {
-    const items = this.itemsType as unknown as ItemReader;
+    const items = this.itemsType as unknown as Readable;
     let seen = 0;
     for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
       if (count < 0) tap.skipLong();
@@ -159,26 +127,18 @@ class BoundedArray extends avro.types.ArrayType {
 }
 
 function boundItems(count: number): void {
-  if (count > ARRAY_ITEMS_MAX) throw new RangeError(`an array has more than ${ARRAY_ITEMS_MAX} items`);
+  if (count > ITEMS_MAX) throw new RangeError(`an array has more than ${ITEMS_MAX} items`);
 }
 
-/**
- * Returns the type of an event schema, ours or a writer's. Throws for an invalid schema and for maps: no event has
- * one, and avsc trusts their counts.
- */
+/** Returns the type of one of our event schemas. Throws for an invalid schema. */
 export function avroType(schema: unknown): avro.Type {
   return avro.Type.forSchema(schema as avro.Schema, {
     // Values of a union are plain, not wrapped in an object that names the branch.
     wrapUnions: 'never',
     omitRecordMethods: true,
-    logicalTypes: {
-      decimal: Decimal,
-      'timestamp-millis': TimestampMillis,
-      'timestamp-micros': TimestampMicros,
-    },
+    logicalTypes: { decimal: Decimal, 'timestamp-millis': TimestampMillis },
     typeHook: (part, options) => {
       const kind = (part as { readonly type?: unknown }).type;
-      if (kind === 'map') throw new TypeError('an event schema must not have maps');
       return kind === 'array' ? new BoundedArray(part, options) : undefined;
     },
   });

@@ -4,6 +4,7 @@ import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
 import { checkRoles, ROLES } from './roles.ts';
+import { serviceLinks, without } from './service-links.ts';
 import { collectorOf, tracingConfig } from './tracing-config.ts';
 import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
@@ -190,7 +191,9 @@ const VARIABLES_OF_TOOLS = [
 export type Config = ReturnType<typeof readConfig>;
 
 /** Reads and checks the configuration. Throws ConfigError with one clear line. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>) {
+export function readConfig(given: Readonly<Record<string, string | undefined>>) {
+  const ignored = serviceLinks(given);
+  const environment = without(given, ignored);
   const values = readVariables(VARIABLES, VARIABLES_OF_TOOLS, environment);
   if (values.HOOKRAIL_ENVIRONMENT === 'production') refuseSandboxOnly(values, environment);
   const isSandbox = values.HOOKRAIL_ENVIRONMENT === 'sandbox';
@@ -199,6 +202,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const hasApi = roles.includes('api');
   const opensStore = hasApi || roles.includes('recorder');
   return {
+    /** Variables that an orchestrator has set, not read. */
+    ignored,
     environment: values.HOOKRAIL_ENVIRONMENT,
     engine: values.HOOKRAIL_ENGINE,
     /** Null with another engine. */

@@ -32,7 +32,12 @@ export interface ResponseKept {
 
 /** The result of one HTTP exchange: acknowledged by a 2xx, or failed with a code. Either may have a response. */
 export type Exchange =
-  | { readonly kind: 'acknowledged'; readonly response: ResponseKept }
+  | {
+      readonly kind: 'acknowledged';
+      readonly response: ResponseKept;
+      /** Why the response was not read whole; null = it was. */
+      readonly fault: string | null;
+    }
   | {
       readonly kind: 'failed';
       readonly failureCode: FailureCode;

@@ -1,3 +1,6 @@
+import { contentFaults } from './content/content-faults.ts';
+import type { DomainEvent } from './event.ts';
+
 /**
  * Why an event cannot be routed, or (`attempt_stalled`) a task is put aside. The bytes are kept; after a fix the record
  * can be put back on its stream.
@@ -5,6 +8,7 @@
 export const QUARANTINE_REASONS = [
   'undecodable',
   'unknown_schema',
+  'unusable_schema',
   'schema_violation',
   'too_large',
   'event_id_conflict',
@@ -17,8 +21,9 @@ export const QUARANTINE_REASONS = [
 ] as const;
 export type QuarantineReason = (typeof QUARANTINE_REASONS)[number];
 
-/** The reasons that follow from an event's header alone: whoever publishes the event can know them. */
+/** The reasons that follow from an event and the directory: whoever publishes the event can know them. */
 const REFUSALS = [
+  'schema_violation',
   'simulated_in_production',
   'unknown_merchant',
 ] as const satisfies readonly QuarantineReason[];
@@ -28,21 +33,28 @@ export function isRefusal(text: string | undefined): text is Refusal {
   return REFUSALS.some((refusal) => refusal === text);
 }
 
-/** Returns why no event with such a header is routed, or null. */
+/** Returns why an event is not routed, or null. `now`: milliseconds since the epoch. */
 export function refusalOf(
-  event: { readonly simulated: boolean },
-  known: { readonly acceptsSimulated: boolean; readonly isMerchantKnown: boolean },
+  event: DomainEvent,
+  known: { readonly acceptsSimulated: boolean; readonly isMerchantKnown: boolean; readonly now: number },
 ): Refusal | null {
+  if (contentFaults(event, known.now).length > 0) return 'schema_violation';
   if (event.simulated && !known.acceptsSimulated) return 'simulated_in_production';
   return known.isMerchantKnown ? null : 'unknown_merchant';
 }
 
-export function refusalText(refusal: Refusal, merchantId: string): string {
+/** Returns what is wrong and where, for people. */
+export function refusalText(refusal: Refusal, event: DomainEvent, now: number): string {
   switch (refusal) {
+    case 'schema_violation': {
+      const faults = contentFaults(event, now).map(({ pointer, detail }) => `${pointer} ${detail}`);
+      // A time that was too far ahead when the publisher was told may no longer be.
+      return faults.join('; ') || 'its content broke a rule when it was published';
+    }
     case 'simulated_in_production':
       return 'the event is marked simulated and this deployment is production';
     case 'unknown_merchant':
-      return `the directory has no merchant ${merchantId}`;
+      return `the directory has no merchant ${event.merchantId}`;
   }
 }
 

@@ -12,7 +12,7 @@ interface Running {
 }
 
 /**
- * Runs a service until SIGINT, SIGTERM or its failure, then stops it and ends the process: exit code 0 after a signal,
+ * Runs a service until SIGINT, SIGTERM, SIGHUP or its failure, then stops it and ends the process: exit code 0 after a signal,
  * 1 otherwise. A second signal ends the process at once. A failed start prints one line on standard error.
  */
 export function runProcess(name: string, start: () => Promise<Running>): void {
@@ -33,6 +33,8 @@ export function runProcess(name: string, start: () => Promise<Running>): void {
           resolve(null);
         });
       }
+      // A closed terminal sends it, sometimes more than once.
+      process.on('SIGHUP', () => resolve(null));
     });
     const failure = await Promise.race([running.failed, signalled]);
     if (failure) errors.write(`${name} cannot go on: ${failure.message}\n`);

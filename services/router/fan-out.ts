@@ -35,7 +35,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   const refusal = received.refusal ?? refusalOf(event, { ...context, isMerchantKnown });
   if (refusal || !merchant) {
     const reason = refusal ?? 'unknown_merchant';
-    return refuse(reason, refusalText(reason, event.merchantId));
+    return refuse(reason, refusalText(reason, event, context.now));
   }
 
   const known: Partial<Record<ApiVersion, Rendered>> = {};

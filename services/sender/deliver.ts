@@ -132,7 +132,7 @@ function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted
     durationMs: endedAt - startedAt,
     outcome: outcome.kind === 'retry' ? { ...outcome, dueAt: clock.wall(outcome.dueAt) } : outcome,
     failureCode: isFailed ? exchange.failureCode : null,
-    failureDetail: isFailed ? exchange.detail : null,
+    failureDetail: isFailed ? exchange.detail : exchange.fault,
     response: exchange.response,
     signature,
   };

@@ -2,13 +2,15 @@ import type { Ownership, Settlement } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { Deadline } from '../process/deadlines.ts';
-import type { Pace } from './http/transport.ts';
+import type { Answer, Pace } from './http/pace.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { QueuedTask } from './lanes/queued-task.ts';
 
 /** Makes the attempt when its turn has come, and handles a parked task. */
 export interface PendingTaskOwner {
   attempt(pending: PendingTask): void;
+  /** The receiver has answered; the attempt ends when the rest of its response is read. */
+  answered(pending: PendingTask, answer: Answer): void;
   /** Returns the settlement for the broker. */
   park(pending: PendingTask, tier: Tier): Settlement;
 }
@@ -64,6 +66,10 @@ export class PendingTask implements QueuedTask, Pace {
 
   stepped(): void {
     this.lanes.stepped(this);
+  }
+
+  answered(answer: Answer): void {
+    this.#owner.answered(this, answer);
   }
 
   turnSlow(): void {

@@ -15,6 +15,8 @@ import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
 import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
+import { failureCodeOf } from './http/failure-names.ts';
+import type { Answer } from './http/pace.ts';
 import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
 import { IN_FLIGHT_SHARE, laneOptions, share } from './lane-budgets.ts';
@@ -195,6 +197,13 @@ class RunningSender implements Sender, PendingTaskOwner {
     );
   }
 
+  answered(pending: PendingTask, { status, retryAfterSeconds, receiverMs }: Answer): void {
+    const result = resultOfStatus(status);
+    const seconds = result === 'success' ? null : retryAfterSeconds;
+    pending.lanes.settle(pending, result, seconds === null ? null : seconds * 1000, receiverMs);
+    this.#adjustIntakes();
+  }
+
   park({ task }: PendingTask, tier: Tier): Settlement {
     const { clock, retryScale } = this.#deps;
     this.#parked(task, tier, 'endpoint_full');
@@ -276,11 +285,15 @@ class RunningSender implements Sender, PendingTaskOwner {
 }
 
 function resultOf(exchange: Exchange): AttemptResult {
-  if (exchange.kind !== 'failed') return exchange.kind === 'acknowledged' ? 'success' : 'uncounted';
-  if (!exchange.response) return 'failure';
-  return ASKS_FOR_LESS.has(exchange.response.status) ? 'failure' : 'rejected';
+  if (exchange.kind === 'interrupted') return 'uncounted';
+  return exchange.response ? resultOfStatus(exchange.response.status) : 'failure';
 }
 
-const ASKS_FOR_LESS: ReadonlySet<number> = new Set([429, 503]);
+function resultOfStatus(status: number): AttemptResult {
+  if (failureCodeOf(status) === null) return 'success';
+  return BUSY.has(status) ? 'busy' : 'rejected';
+}
+
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 const RELEASED: Settlement = { kind: 'released' };

@@ -510,9 +510,11 @@ export interface paths {
         put?: never;
         /**
          * Publish events
-         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event is invalid, or the key
-         *     may not publish its type or for its merchant, the whole request is refused, and errors[] names each such event. A
-         *     repeated event id is a duplicate, and nothing is delivered twice; the same id with
+         * @description Accepts one event or an array of at most 500, and responds when they are durable. If one event has not the form of an
+         *     event, or the key may not publish its type or for its merchant, the whole request is refused, and errors[] names each
+         *     such event. An event whose content breaks a rule (U+0000 in a text, `occurredAt` before 2009 or more than a day
+         *     ahead, a status of another subType) is refused when it is sent alone; in an array it is `quarantined`, and the
+         *     others are accepted. A repeated event id is a duplicate, and nothing is delivered twice; the same id with
          *     different content is quarantined. With the Kafka engine both are detected later, within a window, and the
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
@@ -561,11 +563,13 @@ export interface components {
         Url: string;
         /** @description For your own use. At most 255 characters (Unicode code points). */
         Description: string;
+        /** @description For your own use. At most 255 characters (Unicode code points), not only white space. */
+        DescriptionSent: string;
         CreateWebhookEndpoint: {
             url: components["schemas"]["Url"];
-            description: components["schemas"]["Description"];
-            /** @description Event types to receive; omitted = all. Duplicates are folded. */
-            subscribed_events?: components["schemas"]["EventTypeRequested"][];
+            description: components["schemas"]["DescriptionSent"];
+            /** @description Event types to receive; omitted or null = all. Duplicates are folded. */
+            subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
             /**
              * @description The API version of the webhooks.
              * @enum {string}
@@ -574,7 +578,7 @@ export interface components {
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];
-            description?: components["schemas"]["Description"];
+            description?: components["schemas"]["DescriptionSent"];
             /** @enum {string} */
             status?: "active" | "disabled";
             /** @description Event types to receive; null = all. Duplicates are folded. */
@@ -763,6 +767,7 @@ export interface components {
             response_body: string | null;
             response_body_truncated: boolean;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -932,6 +937,7 @@ export interface components {
             duration_ms: number;
             response_status: number | null;
             failure_code: components["schemas"]["FailureCode"] | null;
+            /** @description What went wrong; after a success, why the response was not read whole. */
             failure_detail: string | null;
             next_attempt_at: components["schemas"]["NullableTimestamp"];
         };
@@ -1485,6 +1491,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The Expect header names what the server does not do. */
+        ExpectationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The headers are too large. */
         HeadersTooLarge: {
             headers: {
@@ -1628,6 +1644,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1684,6 +1701,7 @@ export interface operations {
             409: components["responses"]["CreateConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["CreateRefused"];
             429: components["responses"]["RateLimited"];
@@ -1726,6 +1744,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1764,6 +1783,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1812,6 +1832,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["UpdateRefused"];
             429: components["responses"]["RateLimited"];
@@ -1874,6 +1895,7 @@ export interface operations {
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
@@ -1945,6 +1967,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["TestRefused"];
             429: components["responses"]["RateLimited"];
@@ -2006,6 +2029,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2048,6 +2072,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["DeliveryNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2108,6 +2133,7 @@ export interface operations {
             409: components["responses"]["ResendConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["ResendRefused"];
             429: components["responses"]["RateLimited"];
@@ -2178,6 +2204,7 @@ export interface operations {
             409: components["responses"]["ReplayConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["ReplayRefused"];
             429: components["responses"]["RateLimited"];
@@ -2228,6 +2255,7 @@ export interface operations {
             400: components["responses"]["InvalidQueryOrId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2270,6 +2298,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["ReplayNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2332,6 +2361,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2391,6 +2421,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2441,6 +2472,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["StreamLimited"];
             500: components["responses"]["InternalError"];
@@ -2481,6 +2513,7 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EventNotFound"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2517,6 +2550,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidHeader"];
             401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2561,6 +2595,7 @@ export interface operations {
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["LegacyWebhookRefused"];
             429: components["responses"]["RateLimited"];
@@ -2609,6 +2644,8 @@ export interface operations {
                             status: string;
                             /** @description The reason for the quarantine. */
                             code?: string;
+                            /** @description What is wrong and what helps. */
+                            detail?: string;
                         }[];
                     };
                 };
@@ -2619,6 +2656,7 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["FailedKeysLimited"];
             500: components["responses"]["InternalError"];

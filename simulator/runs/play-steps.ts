@@ -111,6 +111,7 @@ function mustBeAccepted(quarantined: number): void {
   const what = quarantined === 1 ? '1 event was' : `${quarantined} events were`;
   throw new CommandFailure(EXIT.expectation, `${what} put into quarantine`, [
     'event_id_conflict means: the id is known, with other content; give another --seed or --start-at',
+    'schema_violation means: the content breaks a rule, such as a --start-at more than a day ahead; hookrail operator quarantine list names it',
   ]);
 }
 

@@ -150,7 +150,7 @@ export function parseStartAt(text: string | undefined): number {
   if (text === undefined) return Date.now();
   const at = Date.parse(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
-    throw usage(`--start-at "${text}" is not RFC 3339, such as 2030-01-31T12:00:00Z`);
+    throw usage(`--start-at "${text}" is not RFC 3339, such as 2025-01-31T12:00:00Z`);
   }
   return at;
 }

@@ -14,12 +14,18 @@ export interface Keyboard {
 /** The parts of process.stdin that a keyboard needs. */
 type KeySource = NodeJS.ReadStream;
 
-/** Makes a keyboard of a terminal's input; `interrupt` is what Ctrl-C does. */
-export function openKeyboard(input: KeySource, interrupt: () => void): Keyboard {
-  return { interrupt, listen: (onKey) => listen(input, interrupt, onKey) };
+/** Makes a keyboard of a terminal's input. `interrupt`: what Ctrl-C does. `hangUp`: called when the terminal is closed. */
+export function openKeyboard(input: KeySource, interrupt: () => void, hangUp: () => void): Keyboard {
+  return { interrupt, listen: (onKey) => listen(input, { interrupt, hangUp, onKey }) };
 }
 
-function listen(input: KeySource, interrupt: () => void, onKey: (name: string) => void): () => void {
+interface Listener {
+  readonly interrupt: () => void;
+  readonly hangUp: () => void;
+  readonly onKey: (name: string) => void;
+}
+
+function listen(input: KeySource, { interrupt, hangUp, onKey }: Listener): () => void {
   const setRaw = (isRaw: boolean) => {
     // The terminal may be gone.
     if (input.isTTY && !input.destroyed) input.setRawMode(isRaw);
@@ -35,7 +41,8 @@ function listen(input: KeySource, interrupt: () => void, onKey: (name: string) =
   emitKeypressEvents(input);
   input.on('keypress', onKeypress);
   // A closed window: nobody presses a key any more.
-  input.once('end', interrupt);
+  input.once('end', hangUp);
+  input.once('error', hangUp);
   // Whatever ends the process, the shell gets its terminal back.
   process.once('exit', restore);
   process.on('SIGCONT', take);
@@ -44,7 +51,7 @@ function listen(input: KeySource, interrupt: () => void, onKey: (name: string) =
   return () => {
     restore();
     input.off('keypress', onKeypress);
-    input.off('end', interrupt);
+    input.off('end', hangUp);
     process.off('exit', restore);
     process.off('SIGCONT', take);
     input.pause();

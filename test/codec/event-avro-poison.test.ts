@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventDecoder, eventSchemaText, recordNameOf } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
+import { RegisteredSchema } from '../../services/codec/written-schema.ts';
 import { EVENT_RECORD_BYTES_MAX, EVENT_TYPES } from '../../services/domain/event.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
@@ -116,5 +117,62 @@ describe('a poisonous record', () => {
       ok: false,
       reason: 'schema_violation',
     });
+  });
+
+  it('of a schema that describes billions of values, or depth without end, is refused in a moment', () => {
+    const event = JSON.parse(eventSchemaText('KYC'));
+    const doubled = { type: 'record', name: 'D0', fields: [{ name: 'x', type: 'null' }] };
+    const doublings: object[] = [doubled];
+    for (let i = 1; i < 60; i += 1) {
+      const fields = ['a', 'b'].map((name) => ({ name, type: `D${i - 1}` }));
+      doublings.push({ type: 'record', name: `D${i}`, fields });
+    }
+    const nothings = { type: 'array', items: { type: 'array', items: 'null' } };
+    const chain = { type: 'record', name: 'Chain', fields: [{ name: 'next', type: ['null', 'Chain'] }] };
+    const maps = { type: 'map', values: { type: 'map', values: { type: 'map', values: 'null' } } };
+    const full = [0xa0, 0x9c, 0x01];
+    const cases: readonly (readonly [object, readonly string[], Buffer])[] = [
+      [
+        { name: 'extra', type: 'com.hookrail.events.D59' },
+        doublings.map((each) => JSON.stringify({ ...each, namespace: 'com.hookrail.events' })),
+        Buffer.alloc(10),
+      ],
+      [
+        { name: 'extra', type: nothings },
+        [],
+        Buffer.from([...full, ...Array.from({ length: 10_000 }, () => [...full, 0]).flat()]),
+      ],
+      [{ name: 'extra', type: chain }, [], Buffer.alloc(300_000, 2)],
+      [{ name: 'extra', type: maps }, [], Buffer.alloc(300_000, 2)],
+    ];
+    for (const [field, references, body] of cases) {
+      const schema = JSON.stringify({ ...event, fields: [field, ...event.fields] });
+      const decoder = new EventDecoder(() => new RegisteredSchema(schema, references));
+      const began = performance.now();
+      const bytes = Buffer.concat([Buffer.from([0, 0, 0, 0, ID]), body]);
+      expect(decoder.decode(bytes)).toMatchObject({
+        ok: false,
+        reason: 'undecodable',
+        detail: expect.stringMatching(/^\/extra cannot be read: .*(more than|deeper than)/),
+      });
+      expect(performance.now() - began).toBeLessThan(5_000);
+    }
+  });
+
+  it('of a schema as long as allowed costs a moment, once', () => {
+    const event = JSON.parse(eventSchemaText('KYC'));
+    const many = (count: number, type: (i: number) => unknown) =>
+      Array.from({ length: count }, (_, i) => ({ name: `f${i}`, type: type(i) }));
+    const record = (i: number) => ({ type: 'record', name: `R${i}`, fields: [] });
+    const amount = (i: number) => ({ type: 'fixed', name: `X${i}`, size: 1, logicalType: 'decimal' });
+    const union = [{ name: 'u', type: Array.from({ length: 800 }, (_, i) => record(i)) }];
+    for (const fields of [many(600, record), many(450, amount), many(1_800, () => 'long'), union]) {
+      const schema = JSON.stringify({ ...event, fields: [...event.fields, ...fields] });
+      expect(schema.length).toBeGreaterThan(25_000);
+      const began = performance.now();
+      const decoder = new EventDecoder(() => schema);
+      expect(decoder.decode(Buffer.from([0, 0, 0, 0, ID]))).toMatchObject({ reason: 'undecodable' });
+      expect(performance.now() - began).toBeLessThan(5_000);
+    }
   });
 });

@@ -14,6 +14,7 @@ import {
   schemaIdOf,
 } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
+import { RegisteredSchema } from '../../services/codec/written-schema.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
@@ -118,14 +119,15 @@ describe('an event under another writer’s schema', () => {
     expect(writtenWith(plain, { ...RECORD, data: bytes })).toMatchObject({
       ok: false,
       reason: 'schema_violation',
-      detail: expect.stringContaining('does not fit'),
+      detail:
+        '/data/amountCrypto is bytes of none: must be an amount: bytes with the logical type decimal (schema 7)',
     });
     const micros = (schema: string) => schema.replaceAll('timestamp-millis', 'timestamp-micros');
     const late = { ...RECORD, header: { ...RECORD.header, occurredAt: 1_900_000_000_000_000 } };
     expect(writtenWith(micros, late)).toMatchObject({
       ok: false,
       reason: 'schema_violation',
-      detail: expect.stringContaining('does not fit'),
+      detail: expect.stringContaining('/header/occurredAt is a long of timestamp-micros (microseconds'),
     });
   });
 
@@ -144,15 +146,17 @@ describe('an event under another writer’s schema', () => {
   });
 
   it.each([
-    ['a record that is no event', '{"type":"record","name":"com.other.Thing","fields":[]}', 'unknown_schema'],
-    ['no record', '"string"', 'unknown_schema'],
-    ['no schema', '{"type":"nonsense"}', 'unknown_schema'],
-    ['no JSON', '{', 'unknown_schema'],
     [
-      'a map',
-      `{"type":"record","name":"${recordNameOf('KYC')}","fields":[{"name":"m","type":{"type":"map","values":"string"}}]}`,
-      'unknown_schema',
+      'a record that is no event',
+      '{"type":"record","name":"com.other.Thing","fields":[]}',
+      'unusable_schema',
     ],
+    ['no record', '"string"', 'unusable_schema'],
+    ['no schema', '{"type":"nonsense"}', 'unusable_schema'],
+    ['no JSON', '{', 'unusable_schema'],
+    ['too long', `"${'x'.repeat(65 * 1024)}"`, 'unusable_schema'],
+    ['nested too deep', `${'['.repeat(200)}"null"${']'.repeat(200)}`, 'unusable_schema'],
+    ['Protobuf', new RegisteredSchema('syntax = "proto3";', [], 'PROTOBUF'), 'unusable_schema'],
     [
       'an event without its fields',
       `{"type":"record","name":"${recordNameOf('KYC')}","fields":[]}`,

@@ -30,6 +30,59 @@ describe('the configuration', () => {
     expect(autoDisable).toEqual({ withoutSuccessMs: 72 * 3_600_000, failedAttempts: 100 });
   });
 
+  it.each([
+    [
+      'a Service named hookrail',
+      {
+        HOOKRAIL_SERVICE_HOST: '10.96.12.7',
+        HOOKRAIL_SERVICE_PORT: '8080',
+        HOOKRAIL_SERVICE_PORT_HTTP: '8080',
+        HOOKRAIL_PORT: 'tcp://10.96.12.7:8080',
+        HOOKRAIL_PORT_8080_TCP: 'tcp://10.96.12.7:8080',
+        HOOKRAIL_PORT_8080_TCP_PROTO: 'tcp',
+        HOOKRAIL_PORT_8080_TCP_PORT: '8080',
+        HOOKRAIL_PORT_8080_TCP_ADDR: '10.96.12.7',
+      },
+    ],
+    [
+      'Services named hookrail-api and hookrail-ops',
+      {
+        HOOKRAIL_API_SERVICE_HOST: 'fd00::7',
+        HOOKRAIL_API_PORT: 'tcp://[fd00::7]:80',
+        HOOKRAIL_OPS_PORT: 'udp://10.0.0.1:9',
+        HOOKRAIL_OPS_PORT_9_UDP_ADDR: '10.0.0.1',
+      },
+    ],
+    [
+      'a link of Docker',
+      {
+        HOOKRAIL_DB_PORT: 'tcp://172.17.0.5:5432',
+        HOOKRAIL_DB_NAME: '/web/hookrail_db',
+        HOOKRAIL_DB_ENV_PG_VERSION: '15',
+      },
+    ],
+  ])('ignores what an orchestrator sets for %s, and names it', (_, links) => {
+    const config = readConfig({ ...links, HOOKRAIL_OPERATOR: 'ann' });
+    expect(config).toMatchObject({ api: { port: 8080 }, operations: { port: 8081 }, operator: 'ann' });
+    expect(config.ignored).toEqual(Object.keys(links));
+  });
+
+  it('takes a port that is given beside a Service of that name', () => {
+    const config = readConfig({ HOOKRAIL_API_SERVICE_HOST: '10.96.12.7', HOOKRAIL_API_PORT: '9000' });
+    expect(config.api.port).toBe(9000);
+    expect(config.ignored).toEqual(['HOOKRAIL_API_SERVICE_HOST']);
+  });
+
+  it.each([
+    ['HOOKRAIL_SERVICE_HOST', 'hookrail.internal'],
+    ['HOOKRAIL_API_SERVICE_PORT', '8080'],
+    ['HOOKRAIL_PORT', '8080'],
+    ['HOOKRAIL_STOER_PORT', '5432'],
+    ['HOOKRAIL_DB_NAME', '/web/hookrail_db'],
+  ])('refuses %s=%s, which no orchestrator sets so', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`${name} is not a variable of hookrail`);
+  });
+
   it('ignores every variable of the tests', () => {
     for (const name of ['HOOKRAIL_REQUIRE_KAFKA', 'HOOKRAIL_REQUIRE_PROMTOOL', 'HOOKRAIL_REQUIRE_ANYTHING'])
       expect(readConfig({ [name]: '1' }).environment).toBe('sandbox');

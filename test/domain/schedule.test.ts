@@ -60,7 +60,9 @@ describe('the outcome of an attempt', () => {
 
   it('is delivered after a 2xx, at any attempt', () => {
     for (let attempt = 1; attempt <= 7; attempt += 1) {
-      expect(decide(task(attempt), { kind: 'acknowledged', response }, 0, 1)).toEqual({ kind: 'delivered' });
+      expect(decide(task(attempt), { kind: 'acknowledged', response, fault: null }, 0, 1)).toEqual({
+        kind: 'delivered',
+      });
     }
   });
 

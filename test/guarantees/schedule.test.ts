@@ -35,7 +35,7 @@ const ENDPOINT = uuidV5('schedule-endpoint');
 
 const answered = (status: number): Exchange => {
   const response = { status, headers: [], body: new Uint8Array(), bodyTruncated: false };
-  if (status < 300) return { kind: 'acknowledged', response };
+  if (status < 300) return { kind: 'acknowledged', response, fault: null };
   return { kind: 'failed', failureCode: 'http_5xx', detail: `answered ${status}`, response };
 };
 

@@ -71,9 +71,11 @@ function eventOf(typeName: string, type: Specified, column: Column, isWhole: boo
     entityId: randomUUID(),
     entityKind: type.entityKind,
     subType: column.subType,
-    occurredAt: '2030-01-01T00:00:00.000Z',
+    occurredAt: '2025-01-01T00:00:00.000Z',
     simulated: false,
   };
+  // A status update is about the event's own entity.
+  if (typeName === 'entityStatusUpdate') header.entityId = data.uuid as typeof header.entityId;
   return { type: typeName, header, data };
 }
 

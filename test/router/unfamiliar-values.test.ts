@@ -73,7 +73,14 @@ async function bodyOf(event: DomainEvent) {
 }
 
 const sample = (type: DomainEvent['type'], subType: string, seed: string) =>
-  sampleEvent({ type, subType, merchantId: MERCHANT, entityId: uuidV5('user'), seed, occurredAt: 1e12 });
+  sampleEvent({
+    type,
+    subType,
+    merchantId: MERCHANT,
+    entityId: uuidV5('user'),
+    seed,
+    occurredAt: 1_700_000_000_000,
+  });
 
 const counted = async (labels: object) => {
   const metric = await registry.getSingleMetric('hookrail_unfamiliar_values_total')?.get();

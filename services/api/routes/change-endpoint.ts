@@ -7,7 +7,7 @@ import { merchantOf } from '../auth.ts';
 import { type ApiContext, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
 import { type Answer, idempotently, sendJson } from '../idempotency.ts';
-import { acceptedText, acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
+import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 
@@ -48,7 +48,7 @@ function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
   const { url, description, status, subscribed_events: filter, api_version: apiVersion } = body;
   return {
     ...(url === undefined ? {} : { url: acceptedUrl(url, '/url', context.options.egress) }),
-    ...(description === undefined ? {} : { description: acceptedText(description) }),
+    ...(description === undefined ? {} : { description }),
     ...(status === undefined ? {} : { status }),
     ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
     ...(apiVersion === undefined ? {} : { apiVersion }),

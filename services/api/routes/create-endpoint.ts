@@ -16,7 +16,8 @@ const SECRET_BYTES = 32;
 interface CreateBody {
   readonly url: string;
   readonly description: string;
-  readonly subscribed_events?: readonly EventType[];
+  /** Null is every type, as in an update. */
+  readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
 }
 
@@ -46,7 +47,7 @@ async function create(
     uuid,
     merchantId,
     url: acceptedUrl(body.url, '/url', context.options.egress),
-    description: acceptedText(body.description),
+    description: body.description,
     subscribedEvents: foldedFilter(body.subscribed_events),
     apiVersion: body.api_version ?? headerVersion ?? API_VERSION_DEFAULT,
     secret: context.keyRing.seal(secret, uuid),
@@ -102,13 +103,6 @@ export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPol
   if (verdict.ok) return verdict.url;
   const errors = [{ pointer, code: verdict.rule, detail: verdict.detail }];
   throw new ApiError(verdict.code, `${capitalised(verdict.detail)}.`, { errors });
-}
-
-/** Returns text that can be stored unchanged; refuses unpaired surrogates, which cannot. */
-export function acceptedText(text: string): string {
-  if (!/\p{Surrogate}/u.test(text)) return text;
-  const errors = [{ pointer: '/description', code: 'invalid_format', detail: 'has an unpaired surrogate' }];
-  throw new ApiError('validation_error', 'The description is not well-formed Unicode.', { errors });
 }
 
 /** Removes duplicates; no filter = every type. */

@@ -1,12 +1,13 @@
 import type { RequestHandler } from 'express';
-import type { PublishedEvent } from '../../broker/broker.ts';
 import { decodeEventJson } from '../../codec/events.ts';
+import { contentFaults } from '../../domain/content/content-faults.ts';
 import { type DomainEvent, withData } from '../../domain/event.ts';
-import { type QuarantineReason, type Refusal, refusalOf } from '../../domain/quarantine.ts';
+import { type Refusal, refusalOf } from '../../domain/quarantine.ts';
 import { readTraceparent, TRACEPARENT } from '../../telemetry/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
+import { answerJson } from './publish-answer.ts';
 import { pointerOf, refuseOutside } from './publish-rights.ts';
 
 /** The most events in a request: as many as the broker accepts in one call. */
@@ -14,8 +15,9 @@ const EVENTS_MAX = 500;
 const ERRORS_MAX = 100;
 
 /**
- * POST /producer/events: all or nothing, responds when durable. The codec checks the events rather than the validator:
- * it must decode them anyway, and this path has to be cheap.
+ * POST /producer/events: responds when durable. One event that has not the form of an event refuses the request. An
+ * event whose content breaks a rule is refused alone, and quarantined in an array: the others must not wait for it. The
+ * codec checks the form rather than the validator: it must decode the events anyway, and this path has to be cheap.
  */
 export function publishEvents(context: ApiContext): RequestHandler {
   let inFlight = 0;
@@ -28,12 +30,15 @@ export function publishEvents(context: ApiContext): RequestHandler {
     inFlight += 1;
     try {
       const events = decoded(request.body, response.locals.keyId);
+      const now = context.clock.wall();
+      const [alone] = Array.isArray(request.body) ? [] : events;
+      if (alone) refuseContent(alone, now);
       response.locals.eventIds = events.map(({ eventId }) => eventId);
       refuseOutside(response.locals.publishRights ?? {}, events, Array.isArray(request.body));
       const traceparent = readTraceparent(request.headers[TRACEPARENT]);
-      const refusals = await refusalsOf(events, context);
+      const refusals = await refusalsOf(events, context, now);
       const publishing = context.broker.publishEvents(events, { traceparent, refusals });
-      sendJson(response, 202, answerJson(events, await published(publishing), refusals));
+      sendJson(response, 202, answerJson(events, await published(publishing), refusals, now));
     } finally {
       inFlight -= 1;
     }
@@ -65,6 +70,11 @@ function decoded(body: unknown, publishedBy: string | undefined): DomainEvent[] 
   return events;
 }
 
+function refuseContent(event: DomainEvent, now: number): void {
+  const faults = contentFaults(event, now);
+  if (faults.length > 0) throw refused(faults.map((fault) => ({ ...fault, code: 'invalid_value' })));
+}
+
 function refused(errors: readonly FieldError[]): ApiError {
   return new ApiError('validation_error', 'No event of the request was accepted.', { errors });
 }
@@ -76,45 +86,22 @@ function refused(errors: readonly FieldError[]): ApiError {
 async function refusalsOf(
   events: readonly DomainEvent[],
   { directory, environment, store }: ApiContext,
+  now: number,
 ): Promise<ReadonlyMap<DomainEvent, Refusal>> {
+  const refusals = new Map<DomainEvent, Refusal>();
   const acceptsSimulated = environment === 'sandbox';
+  const judge = (event: DomainEvent, isMerchantKnown: boolean) => {
+    const refusal = refusalOf(event, { acceptsSimulated, isMerchantKnown, now });
+    if (refusal) refusals.set(event, refusal);
+    return refusal;
+  };
+  // A store need not be able to look for a merchant whose id breaks a rule.
+  const sound = events.filter((event) => !judge(event, true));
   const isMissing = (merchantId: string) => directory.merchant(merchantId) === undefined;
-  const missing = new Set(events.map((event) => event.merchantId).filter(isMissing));
+  const missing = new Set(sound.map((event) => event.merchantId).filter(isMissing));
   for (const merchantId of missing) {
     if (await store.merchants.get(merchantId)) missing.delete(merchantId);
   }
-  const refusals = new Map<DomainEvent, Refusal>();
-  for (const event of events) {
-    const isMerchantKnown = !missing.has(event.merchantId);
-    const refusal = refusalOf(event, { acceptsSimulated, isMerchantKnown });
-    if (refusal) refusals.set(event, refusal);
-  }
+  for (const event of sound) if (missing.has(event.merchantId)) judge(event, false);
   return refusals;
-}
-
-/** The engine has put it into quarantine, or the router will: an operator finds it there. */
-type Answered = 'accepted' | 'duplicate' | 'quarantined';
-
-function answerJson(
-  events: readonly DomainEvent[],
-  results: readonly PublishedEvent[],
-  refusals: ReadonlyMap<DomainEvent, Refusal>,
-) {
-  const counts: Record<Answered, number> = { accepted: 0, duplicate: 0, quarantined: 0 };
-  const list = events.map((event, index) => {
-    const { status, code } = answered(results[index] ?? 'accepted', refusals.get(event));
-    counts[status] += 1;
-    return { event_id: event.eventId, status, ...(code && { code }) };
-  });
-  const { accepted, duplicate: duplicates, quarantined } = counts;
-  return { accepted, duplicates, quarantined, results: list };
-}
-
-function answered(
-  result: PublishedEvent,
-  refusal: Refusal | undefined,
-): { readonly status: Answered; readonly code?: QuarantineReason } {
-  if (result === 'conflict') return { status: 'quarantined', code: 'event_id_conflict' };
-  if (result === 'duplicate') return { status: 'duplicate' };
-  return refusal ? { status: 'quarantined', code: refusal } : { status: 'accepted' };
 }

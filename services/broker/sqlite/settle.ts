@@ -106,7 +106,7 @@ export function refusedRecord(event: DomainEvent, reason: Refusal, at: number): 
   const { eventId, merchantId } = event;
   return {
     reason,
-    detail: refusalText(reason, merchantId),
+    detail: refusalText(reason, event, at),
     at,
     eventId,
     merchantId,

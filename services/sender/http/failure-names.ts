@@ -1,4 +1,4 @@
-import type { Exchange, FailureCode } from '../../domain/attempt.ts';
+import type { Exchange, FailureCode, ResponseKept } from '../../domain/attempt.ts';
 import type { ConnectFailureFacts } from './connect-failure.ts';
 
 /** Returns the failure code of a final status, or null for an acknowledgement (any 2xx). */
@@ -11,6 +11,14 @@ export function failureCodeOf(status: number): FailureCode | null {
   return 'protocol_error';
 }
 
+/** Returns the verdict on a response. `fault`: why it was not read whole; null = it was. */
+export function decidedBy(response: ResponseKept, fault: string | null): Exchange {
+  const failureCode = failureCodeOf(response.status);
+  const detail = fault === null ? `HTTP ${response.status}` : `HTTP ${response.status}; ${fault}`;
+  if (failureCode !== null) return { kind: 'failed', failureCode, detail, response };
+  return { kind: 'acknowledged', response, fault: fault === null ? null : detail };
+}
+
 /** Classifies the error that broke a connection after TLS was established and before a final status. */
 export function brokenExchange(
   error: Error & { code?: string },
@@ -20,10 +28,13 @@ export function brokenExchange(
   if (code === 'UND_ERR_HEADERS_OVERFLOW') {
     return { failureCode: 'headers_too_large', detail: 'the response headers are too large' };
   }
-  // undici's messages for an unexpected 100 or 101.
-  if (code === 'UND_ERR_SOCKET' && (error.message === 'bad response' || error.message === 'bad upgrade')) {
-    return { failureCode: 'http_1xx', detail: 'the response is an unsolicited 100 or 101' };
+  // undici's errors for a 101, with and without the header Upgrade: it reads a 100 as we have it.
+  const isAsserted = code === 'ERR_ASSERTION';
+  if (error.message === 'bad upgrade' || (isAsserted && error.message.includes('upgrade'))) {
+    return { failureCode: 'http_1xx', detail: 'the response is a 101: nobody asked for another protocol' };
   }
+  if (isAsserted)
+    return { failureCode: 'protocol_error', detail: 'the status of the response is not one of HTTP' };
   if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
   if (!isBroken(error)) return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
   if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };

@@ -3,7 +3,7 @@ import type { Exchange, FailureCode } from '../../domain/attempt.ts';
 import type { Deadline } from '../../process/deadlines.ts';
 import type { Activity } from '../../watchdog/activity.ts';
 import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
-import { brokenExchange, failureCodeOf, isBroken, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
+import { brokenExchange, decidedBy, isBroken, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
 import { ReceiverTime, type Times } from './receiver-time.ts';
@@ -27,6 +27,8 @@ const PIECES_MAX = 1024;
 const HEAD_WIRE_BYTES_MAX = 64 * 1024;
 /** Bytes of a whole response, framing included. */
 const WIRE_BYTES_MAX = 512 * 1024;
+/** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
+const READ_ON_MS_MAX = 1000;
 
 /** The connection of an exchange. */
 export interface Carrier {
@@ -43,15 +45,16 @@ export interface ExchangeOwner<On extends Carrier> extends Times {
   sendAgain(exchange: HttpExchange<On>): void;
   /** Searches a long response for the secret, now or in a later turn of the event loop. */
   searchInTurn(search: () => void): void;
-  /** Its status has arrived, and more of it is expected: that has a second, for the log. */
-  decided(exchange: HttpExchange<On>): void;
+  /** Its status has arrived, and more of it is expected: calls `readEnough` when nothing arrives for a while. */
+  readsOn(exchange: HttpExchange<On>): void;
   /** Returns how much of a response to this merchant may be searched for the secret. */
   searchAllowanceOf(merchantId: string): SearchAllowance;
 }
 
 /**
  * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends
- * exactly once. The final status line and headers decide; a body that is cut off, too long or slow changes nothing.
+ * exactly once. The final status line decides. The rest is read for the log: while it arrives, the attempt holds neither
+ * its endpoint's window nor time of its receiver.
  */
 export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
@@ -61,7 +64,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   isSlow: boolean;
   /** When its total time ends; set by the transport. */
   deadline: Deadline<HttpExchange<On>> | null = null;
-  /** When reading the rest of a decided response ends; set by the transport. */
+  /** When reading the rest of a decided response ends, unless more arrives; set by the transport. */
   readOn: Deadline<HttpExchange<On>> | null = null;
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
@@ -69,11 +72,14 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   /** Of the final response, from its status line on. */
   #log: ResponseLog | null = null;
   #isHeadRead = false;
+  /** When the status had arrived, and not the whole response; null = not so. */
+  #decidedAt: number | null = null;
   #bodyPieces = 0;
   #interim = 0;
   readonly #receiver = new ReceiverTime();
   #isHeld = false;
   #isSent = false;
+  #hasAnswered = false;
   /** The response is complete, and is searched for the secret. */
   #isDeciding = false;
   #isOver = false;
@@ -105,7 +111,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   /** Our own shutdown. Received headers still count. */
   interrupt(): void {
-    if (this.#log) this.#endByStatus(false);
+    if (this.#log) this.#endByStatus('hookrail was stopped while it was read');
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
@@ -173,30 +179,46 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#bodyPieces += 1;
     this.#log?.addBody(bytes);
     const bodyBytes = this.#log?.bodyBytes ?? 0;
-    if (bodyBytes > BODY_READ_BYTES_MAX || this.#bodyPieces > PIECES_MAX) this.#endByStatus(false);
+    if (bodyBytes > BODY_READ_BYTES_MAX || this.#bodyPieces > PIECES_MAX)
+      this.#endByStatus('the body is too long to be read whole');
   }
 
   onResponseEnd(): void {
-    this.#endByStatus(true);
+    this.#endByStatus(null);
   }
 
-  /**
-   * Takes the pieces and bytes received so far. Ends the exchange when its response has become too expensive, and once
-   * its status has arrived, the rest has a limit of time.
-   */
+  /** Takes the pieces and bytes received so far. Ends the exchange when its response has become too expensive. */
   received(pieces: number, bytes: number): void {
     if (this.#isOver) return;
     if (pieces > PIECES_MAX)
       this.#end('protocol_error', `the response head came in more than ${PIECES_MAX} pieces`);
     else if (!this.#isHeadRead && bytes > HEAD_WIRE_BYTES_MAX)
       this.#end('headers_too_large', 'the response head is too large');
-    else if (bytes > WIRE_BYTES_MAX) this.#endByStatus(false);
-    else if (this.#log && !this.readOn) this.#owner.decided(this);
+    else if (bytes > WIRE_BYTES_MAX) this.#endByStatus('the response is too long to be read whole');
+    else if (this.#log) this.#readOn(this.#log);
+  }
+
+  #readOn(log: ResponseLog): void {
+    const now = this.#owner.now();
+    this.#decidedAt ??= now;
+    this.#receiver.add(this.#owner);
+    if (this.#isHeadRead) this.#answered(log);
+    if (now - this.#decidedAt >= READ_ON_MS_MAX) this.readEnough();
+    else this.#owner.readsOn(this);
+  }
+
+  /** The lanes go on without the rest. Later, because they may start attempts, and undici is reading this connection. */
+  #answered({ status, retryAfterSeconds }: ResponseLog): void {
+    const pace = this.#pace;
+    if (!pace || this.#hasAnswered) return;
+    this.#hasAnswered = true;
+    const receiverMs = this.#receiver.total;
+    queueMicrotask(() => pace.answered({ status, retryAfterSeconds, receiverMs }));
   }
 
   /** The rest of the response takes too long: it is only for the log. */
   readEnough(): void {
-    this.#endByStatus(false);
+    this.#endByStatus('the response did not end in time');
   }
 
   /** Its connection could not be established, or broke. */
@@ -217,36 +239,29 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
 
   /** The exchange broke off: a failure, unless the final status was received. */
   #end(failureCode: FailureCode, detail: string): void {
-    if (this.#log) this.#endByStatus(false);
+    if (this.#log) this.#endByStatus(detail);
     else this.#finish({ kind: 'failed', failureCode, detail, response: null }, false);
   }
 
-  #endByStatus(isReusable: boolean): void {
+  /** `fault`: why the connection cannot carry another request; null = it can. */
+  #endByStatus(fault: string | null): void {
     const log = this.#log;
     if (this.#isOver || this.#isDeciding || !log) return;
     this.#isDeciding = true;
+    this.#decidedAt ??= this.#owner.now();
     // What follows is our own time.
     this.#receiver.add(this.#owner);
-    const decide = () => this.#labelled(() => this.#decide(log, isReusable));
-    if (log.isLong) this.#owner.searchInTurn(decide);
-    else decide();
-  }
-
-  #decide(log: ResponseLog, isReusable: boolean): void {
-    const response = log.kept();
-    const failureCode = failureCodeOf(response.status);
-    const detail = `HTTP ${response.status}`;
-    const exchange: Exchange =
-      failureCode === null
-        ? { kind: 'acknowledged', response }
-        : { kind: 'failed', failureCode, detail, response };
-    this.#finish(exchange, isReusable);
+    const decide = () => this.#labelled(() => this.#finish(decidedBy(log.kept(), fault), fault === null));
+    if (log.isLong) {
+      this.#answered(log);
+      this.#owner.searchInTurn(decide);
+    } else decide();
   }
 
   #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (!this.#isDeciding) this.#receiver.add(this.#owner);
+    this.#receiver.add(this.#owner);
     this.#owner.ended(this, isReusable);
     this.#resolve({
       exchange,
@@ -254,7 +269,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       blockedBy: facts.blockedBy ?? null,
       sign: facts.sign ?? 'reached',
       ownFault: facts.ownFault ?? null,
-      endedAt: this.#owner.now(),
+      endedAt: this.#decidedAt ?? this.#owner.now(),
       receiverMs: this.#receiver.total,
     });
   }

@@ -1,3 +1,12 @@
+/** A response whose status and headers have arrived. */
+export interface Answer {
+  readonly status: number;
+  /** Retry-After, where it is a number. */
+  readonly retryAfterSeconds: number | null;
+  /** How long the receiver certainly took, milliseconds. */
+  readonly receiverMs: number;
+}
+
 /** Whether an attempt is slow. The lanes decide it, and nothing else does. */
 export interface Pace {
   readonly isSlow: boolean;
@@ -7,4 +16,6 @@ export interface Pace {
   held(): void;
   /** Called when our part is done: from now on the attempt waits for the receiver. */
   stepped(): void;
+  /** Called when the receiver has answered although the exchange goes on: the rest of the response is read for the log. */
+  answered(answer: Answer): void;
 }

@@ -17,8 +17,9 @@ export class ReceiverTime {
     this.#since = times.now();
   }
 
-  /** Something of the receiver has arrived, or is missing. */
+  /** The receiver has answered, or its answer is missing: the exchange waits for it no longer. */
   add(times: Times): void {
     this.total += Math.max(0, times.caughtUpAt() - this.#since);
+    this.#since = Number.POSITIVE_INFINITY;
   }
 }

@@ -21,7 +21,7 @@ const DECOMPRESSING_COST = 16 * 1024;
 
 /** Collects what the log keeps of a response, without the endpoint's secret. */
 export class ResponseLog {
-  readonly #status: number;
+  readonly status: number;
   readonly #mask: SecretMask | null;
   readonly #allowance: SearchAllowance;
   /** With the secret, if it is in them. */
@@ -36,7 +36,7 @@ export class ResponseLog {
 
   /** `mask`: null where there is no secret to remove. */
   constructor(status: number, mask: SecretMask | null, allowance: SearchAllowance) {
-    this.#status = status;
+    this.status = status;
     this.#mask = mask;
     this.#allowance = allowance;
   }
@@ -87,7 +87,7 @@ export class ResponseLog {
     const searched = plain.subarray(0, BODY_MASKED_BYTES);
     const masked = this.#textOf(searched);
     return {
-      status: this.#status,
+      status: this.status,
       headers: this.#headers.map(([name, value]) => [this.#withoutSecret(name), this.#withoutSecret(value)]),
       body: masked.subarray(0, RESPONSE_BODY_KEPT_BYTES),
       bodyTruncated:

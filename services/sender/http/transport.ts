@@ -59,8 +59,8 @@ export interface TransportOptions {
   readonly activity?: Activity;
 }
 
-/** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
-const READ_ON_MS_MAX = 1000;
+/** A response whose status has arrived is read on until nothing arrives for so long, milliseconds. */
+const READ_ON_PAUSE_MS = 100;
 
 const TRANSPORT_LIMITS = {
   /** Many merchants share a gateway, so this is well above one endpoint's window. */
@@ -124,7 +124,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
     const deadline = { aheadMs: totalTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
-    const readOn = { aheadMs: READ_ON_MS_MAX, whenLate: 'extend' } as const;
+    const readOn = { aheadMs: READ_ON_PAUSE_MS, whenLate: 'extend' } as const;
     this.#readingOn = new Deadlines(clock, readOn, (exchange) => exchange.readEnough());
   }
 
@@ -157,7 +157,8 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.#pool.sendAgain(exchange);
   }
 
-  decided(exchange: PooledExchange): void {
+  readsOn(exchange: PooledExchange): void {
+    if (exchange.readOn) this.#readingOn.remove(exchange.readOn);
     exchange.readOn = this.#readingOn.add(exchange, this.#clock.now());
   }
 

@@ -75,15 +75,18 @@ export class EndpointLane {
   readonly #usual: UsualAnswer;
   #window: number;
   #meanMs = MEAN_MS_START;
+  /** The last attempt that counts was no success, and no quick rejection. */
   #hasFailed = false;
-  /** The last attempt that counts ended without an answer. */
+  /** It was a success, or any other answer that came quickly. */
+  #hasAnswered = true;
+  /** It ended without an answer. */
   #isUnanswered = false;
   #startedAt = Number.NEGATIVE_INFINITY;
   #heardAt = Number.NEGATIVE_INFINITY;
   /** The total lateness of this process at that moment, milliseconds. */
   #heardLateMs = 0;
-  #succeededAt = Number.NEGATIVE_INFINITY;
-  #succeededSlowlyAt = Number.NEGATIVE_INFINITY;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #answeredSlowlyAt = Number.NEGATIVE_INFINITY;
   /** Attempts started before this were in flight when the endpoint recovered: their failures do not count. */
   #hungBefore = Number.NEGATIVE_INFINITY;
   #hung = 0;
@@ -135,15 +138,16 @@ export class EndpointLane {
     const isQuick = took < this.#options.demoteAfterMs;
     const isBack = result === 'success' && this.isSilent(now);
     this.#meanMs += MEAN_WEIGHT * (took - this.#meanMs);
-    this.#hasFailed = result !== 'success';
+    this.#hasAnswered = result === 'success' || (isQuick && result !== 'failure');
+    this.#hasFailed = !this.#hasAnswered || result === 'busy';
     this.#isUnanswered = result === 'failure';
     if (result !== 'failure' || isQuick) this.#heard(now);
     if (result === 'success') this.#usual.note(now - startedAt);
-    if (result === 'success') {
-      this.#succeededAt = now;
-      if (!isQuick) this.#succeededSlowlyAt = now;
+    if (this.#hasAnswered) {
+      this.#answeredAt = now;
+      if (!isQuick) this.#answeredSlowlyAt = now;
     }
-    this.#window = this.#windowAfter(result);
+    this.#window = this.#windowAfter(result, isQuick);
     if (isBack) this.#comeBack(startedAt);
     if (isQuick && this.isSlow) {
       this.isSlow = false;
@@ -165,21 +169,19 @@ export class EndpointLane {
   }
 
   /**
-   * Returns the new window. An endpoint that rejects half of its requests, quickly, keeps its pace; otherwise all
-   * would be late.
+   * Returns the new window. A receiver that answers quickly keeps its pace, whatever it answers: its schedule sets how
+   * many requests it gets, and a narrow window only makes them late.
    */
-  #windowAfter(result: Exclude<AttemptResult, 'uncounted'>): number {
+  #windowAfter(result: Exclude<AttemptResult, 'uncounted'>, isQuick: boolean): number {
     const { windowStart } = this.#options;
-    switch (result) {
-      case 'success': {
-        const most = this.#windowMax;
-        return this.#window < most ? this.#window + 1 : Math.max(most, this.#window - 1);
-      }
-      case 'rejected':
-        return Math.max(Math.min(windowStart, this.#window), this.#window - 1);
-      case 'failure':
-        return Math.max(1, this.#window >> 1);
-    }
+    if (result === 'success' || (result === 'rejected' && isQuick)) return this.#towards(this.#windowMax);
+    if (result === 'busy' && isQuick) return this.#towards(windowStart);
+    if (result === 'rejected') return Math.max(Math.min(windowStart, this.#window), this.#window - 1);
+    return Math.max(1, this.#window >> 1);
+  }
+
+  #towards(most: number): number {
+    return this.#window < most ? this.#window + 1 : Math.max(most, this.#window - 1);
   }
 
   /**
@@ -228,12 +230,12 @@ export class EndpointLane {
   }
 
   /**
-   * Returns whether it has just succeeded, so that the window reflects what it can take. Once it is slow only slow
-   * successes count: quick ones are from before.
+   * Returns whether it has just answered, so that the window reflects what it can take. Once it is slow only slow
+   * answers count: quick ones are from before.
    */
   isAnswering(now: number): boolean {
-    const succeededAt = this.isSlow ? this.#succeededSlowlyAt : this.#succeededAt;
-    return !this.#hasFailed && now - succeededAt < ANSWERING_MS && now >= this.#narrowUntil;
+    const answeredAt = this.isSlow ? this.#answeredSlowlyAt : this.#answeredAt;
+    return this.#hasAnswered && now - answeredAt < ANSWERING_MS && now >= this.#narrowUntil;
   }
 
   /** Returns whether its attempts hang: no response for a while. It is probed now and then to notice its recovery. */

@@ -1,8 +1,8 @@
 /** The limits that keep one endpoint from slowing another. All per sender process. */
 export interface LaneOptions {
   /**
-   * The initial limit of attempts in flight to one endpoint: one more per success, one less per rejection, half after
-   * a failure.
+   * The initial limit of attempts in flight to one endpoint: one more per success or quick rejection, one less per slow
+   * rejection, back to this by quick answers of 429 and 503, half after a failure.
    */
   readonly windowStart: number;
   readonly windowMax: number;

@@ -135,10 +135,10 @@ export class Lanes {
     }
     this.#waiting.recount(lane, now);
     lane.queue.releaseEntity(task);
-    if (result === 'failure' || result === 'rejected') this.#trim(lane, now);
+    if (result !== 'success' && result !== 'uncounted') this.#trim(lane, now);
     if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
     this.#pump();
-    if (result === 'success') this.#backlog.refill(lane, this.#waiting.count, now);
+    if (lane.isAnswering(now)) this.#backlog.refill(lane, this.#waiting.count, now);
     if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
   }
 

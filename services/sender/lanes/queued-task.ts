@@ -33,7 +33,7 @@ export interface QueuedTask {
 }
 
 /**
- * `rejected`: the receiver answered, but not with a 2xx; more requests at once would not make it worse. `failure`: it
- * did not answer, or asked for less (429, 503).
+ * `rejected`: the receiver answered, but not with a 2xx. `busy`: it answered that it has too much to do (429, 503).
+ * `failure`: it did not answer.
  */
-export type AttemptResult = 'success' | 'rejected' | 'failure' | 'uncounted';
+export type AttemptResult = 'success' | 'rejected' | 'busy' | 'failure' | 'uncounted';

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
+import type { EventJson } from '../../../services/codec/event-json.ts';
 import { eventAsText } from '../../../services/domain/event.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -97,7 +98,12 @@ test('POST /producer/events says `quarantined` of an event that no router will r
     duplicates: 0,
     quarantined: 1,
     results: [
-      { event_id: stranger.header.eventId, status: 'quarantined', code: 'unknown_merchant' },
+      {
+        event_id: stranger.header.eventId,
+        status: 'quarantined',
+        code: 'unknown_merchant',
+        detail: expect.stringContaining(`no merchant "${stranger.header.merchantId}"`),
+      },
       ...[known, fresh, kept].map(({ header }) => ({ event_id: header.eventId, status: 'accepted' })),
     ],
   });
@@ -129,6 +135,81 @@ test('POST /producer/events quarantines simulated events in production at once',
     ['accepted', undefined],
   ]);
   await production.close();
+});
+
+/** One fault of content each, with the place and a part of the text that the answer has. */
+const FAULTS_OF_CONTENT: readonly [string, (event: EventJson) => EventJson, string, string][] = [
+  ['U+0000 in the merchant', inHeader({ merchantId: 'a\u0000b' }), '/header/merchantId', 'U+0000'],
+  ['U+0000 in a text', inData({ chain: '\u0000' }), '/data/chain', 'U+0000'],
+  [
+    'U+0000 in an inner text',
+    inData({ senderDetails: { senderName: 'A\u0000', senderCountry: 'DE' } }),
+    '/data/senderDetails/senderName',
+    'U+0000',
+  ],
+  ['a status of another subType', inData({ status: 'PENDING' }), '/data/status', 'a value of PENDING'],
+  ['the reason of a hold', inData({ status: 'ON_HOLD_KYC' }), '/data/status', 'a value of ON_HOLD'],
+  ['the name of another subType', inData({ status: 'ON_HOLD' }), '/data/status', 'a value of ON_HOLD'],
+  ['seconds', inHeader({ occurredAt: 1_764_000_000 }), '/header/occurredAt', 'looks like seconds'],
+  ['microseconds', inHeader({ occurredAt: 1_764_000_000_000_000 }), '/header/occurredAt', 'microseconds'],
+  ['seconds as text', inHeader({ occurredAt: '1970-01-21T10:00:00Z' }), '/header/occurredAt', 'seconds'],
+  [
+    'two days ahead',
+    inHeader({ occurredAt: Date.now() + 2 * 86_400_000 }),
+    '/header/occurredAt',
+    'day ahead',
+  ],
+];
+
+function inHeader(change: object) {
+  return (event: EventJson): EventJson => ({ ...event, header: { ...event.header, ...change } });
+}
+
+function inData(change: EventJson['data']) {
+  return (event: EventJson): EventJson => ({ ...event, data: { ...event.data, ...change } });
+}
+
+test.each(FAULTS_OF_CONTENT)(
+  'POST /producer/events refuses an event alone with %s, and quarantines it alone in an array',
+  async (what, faulty, pointer, part) => {
+    const bad = faulty(jsonEventOf(api.merchantId, what));
+    const alone = await publish(bad);
+    expect([alone.status, alone.body.code]).toEqual([400, 'validation_error']);
+    expect(alone.body.errors).toEqual([
+      { pointer, code: 'invalid_value', detail: expect.stringContaining(part) },
+    ]);
+    const good = jsonEventOf(api.merchantId, `beside ${what}`);
+    const { status, body } = await publish([good, bad]);
+    expect([status, body.accepted, body.quarantined]).toEqual([202, 1, 1]);
+    expect(body.results[1]).toMatchObject({ status: 'quarantined', code: 'schema_violation' });
+    expect(body.results[1].detail).toContain(pointer);
+    expect(body.results[1].detail).toContain(part);
+    const [kept] = await api.broker.quarantine.list({
+      limit: 1,
+      matches: ({ eventId }) => eventId === bad.header.eventId,
+    });
+    expect(kept?.record).toMatchObject({ reason: 'schema_violation' });
+    expect(kept?.record.detail).toContain(part);
+    await eventually('the other event is on the stream', () => has(good.header.eventId));
+    expect(has(bad.header.eventId)).toBe(false);
+  },
+);
+
+test('POST /producer/events refuses a status update about somebody else than its entity', async () => {
+  const event = jsonEventOf(api.merchantId, 'another', { type: 'entityStatusUpdate', subType: 'BLOCKED' });
+  const other = await publish({ ...event, data: { ...event.data, uuid: crypto.randomUUID() } });
+  expect(other.body.errors).toEqual([expect.objectContaining({ pointer: '/data/uuid' })]);
+  const same = { ...event, data: { ...event.data, uuid: event.header.entityId.toUpperCase() } };
+  expect((await publish(same)).body.results[0]).toMatchObject({ status: 'accepted' });
+});
+
+test('POST /producer/events accepts times from 2009 to a day ahead, and a status that nobody knows', async () => {
+  const times = [Date.UTC(2009, 0, 1), Date.now(), Date.now() + 23 * 3_600_000];
+  const events = times.map((occurredAt) =>
+    inHeader({ occurredAt })(jsonEventOf(api.merchantId, `at ${occurredAt}`)),
+  );
+  const unknown = inData({ status: 'NEW_STATUS' })(jsonEventOf(api.merchantId, 'a new status'));
+  expect((await publish([...events, unknown])).body).toMatchObject({ accepted: 4, quarantined: 0 });
 });
 
 test('POST /producer/events refuses all events for one invalid one, and names its fields', async () => {

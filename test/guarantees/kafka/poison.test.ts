@@ -191,7 +191,8 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
       const reasons: Record<string, number> = {};
       for (const { reason } of await inQuarantine()) reasons[reason] = (reasons[reason] ?? 0) + 1;
       expect(reasons).toEqual({
-        unknown_schema: 300,
+        unknown_schema: 150,
+        unusable_schema: 150,
         undecodable: 297,
         too_large: 3,
         unknown_merchant: 150,

@@ -24,6 +24,8 @@ class HangingPace implements Pace {
   stepped(): void {
     this.isHeld = false;
   }
+
+  answered(): void {}
 }
 
 /** A hang is longer than this; a busy machine is not. */

@@ -2,8 +2,11 @@
  * Guarantee: the final status line of a response decides the attempt, whatever follows it; informational responses before
  * it are skipped. RFC 9110, section 15; RFC 9112, section 4.
  */
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
+import type { Answer, Pace } from '../../../services/sender/http/pace.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 const { transportOf, receiver } = useTransports({ totalTimeoutMs: 30_000, connectTimeoutMs: 3000 });
@@ -18,7 +21,21 @@ async function verdictOn(text: string, isClosed = false) {
   );
   const request = { merchantId: 'm1', path: '/', headers: [], body: Buffer.from('{}'), mask: null };
   const { exchange } = await transportOf().post({ ...request, origin: target.origin });
-  return { code: exchange.kind === 'failed' ? exchange.failureCode : exchange.kind, target };
+  const fault =
+    exchange.kind === 'failed' ? exchange.detail : exchange.kind === 'acknowledged' && exchange.fault;
+  return { code: exchange.kind === 'failed' ? exchange.failureCode : exchange.kind, fault, target };
+}
+
+/** Notes when its receiver has answered. */
+class NotingPace implements Pace {
+  readonly isSlow = false;
+  readonly answers: Answer[] = [];
+  onSlow = () => {};
+  held(): void {}
+  stepped(): void {}
+  answered(answer: Answer): void {
+    this.answers.push(answer);
+  }
 }
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -44,7 +61,10 @@ describe('a fault after the status line', () => {
     ['of a 200: a chunk without a size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'],
     ['of a 299: an unknown coding', 'HTTP/1.1 299 Odd\r\nTransfer-Encoding: gzip, chunked, x\r\n\r\nok'],
   ])('does not change the acknowledgement %s', async (_, text) => {
-    expect((await verdictOn(text)).code).toBe('acknowledged');
+    expect(await verdictOn(text)).toMatchObject({
+      code: 'acknowledged',
+      fault: expect.stringMatching(/^HTTP 2\d\d; \S.{10}/),
+    });
   });
 
   test.each([
@@ -64,6 +84,16 @@ describe('a fault after the status line', () => {
     ['within an interim response', 'HTTP/1.1 103 Early Hints\r\nLink: <', 'connection_reset'],
   ])('that is the end of the connection %s is no other verdict', async (_, text, code) => {
     expect((await verdictOn(text, true)).code).toBe(code);
+  });
+
+  test.each([
+    ['Upgrade', 'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n'],
+    ['no header', 'HTTP/1.1 101 Switching\r\n\r\n'],
+  ])('that is a 101 with %s is told in words', async (_, text) => {
+    expect(await verdictOn(`${text}${OK}`)).toMatchObject({
+      code: 'http_1xx',
+      fault: 'the response is a 101: nobody asked for another protocol',
+    });
   });
 
   test('in the status line itself is a protocol error', async () => {
@@ -95,5 +125,52 @@ describe('a response whose rest does not come', () => {
     const verdict = await Promise.race([verdictOn(text), systemClock().sleep(SOON_MS)]);
     expect(verdict?.code).toBe('acknowledged');
     await expect.poll(() => verdict?.target.open).toBe(0);
+  });
+});
+
+describe('while the rest of a response is read', () => {
+  const request = { merchantId: 'm1', path: '/', headers: [], body: Buffer.from('{}'), mask: null };
+
+  /** Posts to a receiver that sends a head and then a byte every so often, without an end. */
+  async function trickling(head: string) {
+    const pace = new NotingPace();
+    const target = await receiver(async (socket) => {
+      socket.write(head);
+      while (!socket.destroyed) {
+        await sleep(20);
+        if (!socket.destroyed) socket.write('x');
+      }
+    });
+    const posting = transportOf().post({ ...request, origin: target.origin }, pace);
+    await expect.poll(() => pace.answers.length).toBe(1);
+    return { posting, pace };
+  }
+
+  test('the lanes know the answer', async () => {
+    const { posting, pace } = await trickling('HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\n\r\n');
+    expect(await Promise.race([posting, 'still read'])).toBe('still read');
+    expect(pace.answers).toMatchObject([{ status: 429, retryAfterSeconds: 7 }]);
+    const posted = await posting;
+    expect(posted.receiverMs).toBe(pace.answers[0]?.receiverMs);
+    expect(pace.answers).toHaveLength(1);
+  });
+
+  test('the attempt has ended, and the rest is read for a second', async () => {
+    const { posting } = await trickling('HTTP/1.1 200 OK\r\n\r\n');
+    const { endedAt, exchange } = await posting;
+    expect(systemClock().now() - endedAt).toBeGreaterThanOrEqual(1000);
+    expect(exchange).toMatchObject({
+      kind: 'acknowledged',
+      fault: 'HTTP 200; the response did not end in time',
+      response: { body: expect.toSatisfy((body: Buffer) => /^x{5,}$/.test(body.toString())) },
+    });
+  });
+
+  test('a whole response is told once, when it is over', async () => {
+    const pace = new NotingPace();
+    const target = await receiver((socket) => void socket.write(OK));
+    const { exchange } = await transportOf().post({ ...request, origin: target.origin }, pace);
+    expect(exchange).toMatchObject({ kind: 'acknowledged', fault: null });
+    expect(pace.answers).toEqual([]);
   });
 });

@@ -37,6 +37,7 @@ const STEPS = fc.array(
         result: fc.constantFrom(
           'success' as const,
           'rejected' as const,
+          'busy' as const,
           'failure' as const,
           'uncounted' as const,
         ),

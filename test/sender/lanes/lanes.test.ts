@@ -38,17 +38,34 @@ describe('the window of an endpoint', () => {
     expect(inFlight()).toHaveLength(1);
   });
 
-  test('shrinks by one for each rejection, down to where it started, and does not grow by a failure', () => {
+  test('grows by one for each quick rejection, also after failures', () => {
     admitMany(40, 'a');
+    for (let i = 0; i < 3; i += 1) settle(inFlight()[0], 'failure');
+    expect(inFlight()).toHaveLength(1);
+    for (let i = 0; i < 9; i += 1) settle(inFlight()[0], 'rejected');
+    expect(inFlight()).toHaveLength(10);
+  });
+
+  test('shrinks by one for each slow rejection, down to where it started', () => {
+    admitMany(60, 'a');
     for (let i = 0; i < 3; i += 1) settle(inFlight()[0]);
     expect(inFlight()).toHaveLength(7);
+    clock.advance(DEMOTED_MS);
     settle(inFlight()[0], 'rejected');
     expect(inFlight()).toHaveLength(6);
-    for (let i = 0; i < 9; i += 1) settle(inFlight()[0], 'rejected');
+    for (let i = 0; i < 9; i += 1) {
+      clock.advance(DEMOTED_MS);
+      settle(inFlight()[0], 'rejected');
+    }
     expect(inFlight()).toHaveLength(4);
-    settle(inFlight()[0], 'failure');
-    settle(inFlight()[0], 'rejected');
-    expect(inFlight()).toHaveLength(2);
+  });
+
+  test.each(['wide', 'narrow'])('that is %s returns to where it started by quick answers of 429', (width) => {
+    admitMany(60, 'a');
+    for (let i = 0; i < 3; i += 1) settle(inFlight()[0], width === 'wide' ? 'success' : 'failure');
+    expect(inFlight()).toHaveLength(width === 'wide' ? 7 : 1);
+    for (let i = 0; i < 5; i += 1) settle(inFlight()[0], 'busy');
+    expect(inFlight()).toHaveLength(4);
   });
 
   test('is not changed by an uncounted attempt', () => {

@@ -149,3 +149,33 @@ test('the sender holds no more waiting tasks than its limit', () => {
   for (let i = 0; i < 100; i += 1) admitMany(20, `endpoint ${i}`);
   expect(lanes.counts.waiting).toBeLessThanOrEqual(50);
 });
+
+test.each(['rejected', 'busy'] as const)(
+  'a receiver whose answers are all %s, and quick, keeps up, also after it was away',
+  (result) => {
+    const tasks: FakeTask[] = [];
+    const play = (ms: number, answer: typeof result | 'failure') => {
+      for (const end = clock.now() + ms; clock.now() < end; clock.advance(20)) {
+        tasks.push(admit('a'));
+        for (const each of inFlight()) if (clock.now() - each.startedAt >= 60) settle(each, answer);
+      }
+    };
+    play(5000, 'failure');
+    play(2000, result);
+    tasks.length = 0;
+    play(30_000, result);
+    expect(tasks.filter(({ parkedFor }) => parkedFor !== null)).toEqual([]);
+    expect(lanes.counts.waiting).toBeLessThan(4);
+  },
+);
+
+test('a burst to a receiver that rejects everything quickly is parked for the shortest time, if at all', () => {
+  for (let i = 0; i < 20; i += 1) {
+    const task = admit('a');
+    clock.advance(60);
+    settle(task, 'busy');
+  }
+  const burst = admitMany(600, 'a');
+  const tiers = new Set(burst.flatMap(({ parkedFor }) => (parkedFor === null ? [] : [parkedFor])));
+  expect([...tiers]).toEqual([3]);
+});

@@ -104,3 +104,24 @@ test.skipIf(!hasScript)(
   },
   60_000,
 );
+
+test.skipIf(!hasScript)(
+  'a closed terminal ends the listener as Ctrl-C does: its endpoint is disabled',
+  async () => {
+    const terminal = openTerminal(
+      `exec ${process.execPath} ${BUILT.simulator} listen --forward-to ${app.url}`,
+    );
+    await terminal.text('waiting for the first webhook');
+    const statuses = async () => {
+      const endpoints = JSON.parse(await sandbox.sim('endpoints list --output json'));
+      return endpoints
+        .filter(({ description }: { description: string }) => description.includes(app.url))
+        .map(({ status }: { status: string }) => status);
+    };
+    expect(await statuses()).toEqual(['active']);
+    child?.kill('SIGKILL');
+    await terminal.exited;
+    await eventually('the endpoint is disabled', async () => (await statuses()).join() === 'disabled');
+  },
+  60_000,
+);

@@ -191,6 +191,14 @@ describe('the endpoint of a listener', () => {
     expect(request?.headers.authorization).toBe(`API-Key ${await secretOf()}`);
   }, 60_000);
 
+  test('is disabled when its terminal is closed, however often the signal comes', async () => {
+    const closed = startSim(['listen', '--forward-to', app.url, '--output', 'ndjson'], sandbox.access);
+    const ready: Ready = JSON.parse(await closed.line('"kind":"ready"'));
+    for (let times = 0; times < 3; times += 1) closed.process.kill('SIGHUP');
+    expect((await closed.finished).code).toBe(EXIT.ok);
+    expect(await statusOf(ready.endpoint_uuid)).toBe('disabled');
+  }, 60_000);
+
   test('of a killed process is used by the next one', async () => {
     const words = ['listen', '--forward-to', app.url, '--output', 'ndjson'];
     const killed = startSim(words, sandbox.access);

@@ -25,6 +25,8 @@ export interface FakeRegistry {
   authorization: string | undefined;
   /** Schemas by id. */
   readonly schemas: Map<number, string>;
+  /** Responses of a GET by its path, before all others. */
+  readonly answers: Map<string, object>;
   /** Refuses connections until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
@@ -34,6 +36,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
   const subjects = new Map<string, Map<string, number>>();
   const levels = new Map<string, string>();
   const schemas = new Map<number, string>();
+  const answers = new Map<string, object>();
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
@@ -46,6 +49,8 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     registry.mood === 'raced' ? [409, { error_code: 409, message: 'exists' }] : [200, body];
   const answer = (request: IncomingMessage, sent: { schema?: string; compatibility?: string }): Answer => {
     const [, what, name = '', versions] = (request.url ?? '').split('/');
+    const given = answers.get(request.url ?? '');
+    if (given) return [200, given];
     if (request.url === '/schemas/types') return [200, ['AVRO']];
     if (what === 'schemas') {
       const schema = schemas.get(Number(versions));
@@ -61,6 +66,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
         ? [200, { compatibilityLevel }]
         : [404, { error_code: 40408, message: 'none' }];
     }
+    if (request.method === 'GET') return [404, { error_code: 40402, message: 'none' }];
     const known = subjects.get(name) ?? new Map<string, number>();
     const schema = sent.schema ?? '';
     const id = known.get(schema) ?? (versions === 'versions' ? schemas.size + 1 : undefined);
@@ -81,6 +87,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     requests: [],
     authorization: undefined,
     schemas,
+    answers,
     up: () => listen(port),
     down: () =>
       new Promise((resolve) => {

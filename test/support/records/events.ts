@@ -11,7 +11,7 @@ export function eventOf(merchantId: string, seed: string, change: Partial<Domain
     merchantId,
     entityId: change.entityId ?? uuidV5('test-entity', seed),
     seed,
-    occurredAt: Date.UTC(2030, 0, 1),
+    occurredAt: Date.UTC(2025, 0, 1),
     simulated: true,
   });
   return { ...event, ...change };

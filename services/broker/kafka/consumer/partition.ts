@@ -13,11 +13,18 @@ export interface ReadRecord {
   readonly timestamp: number;
   readonly headers: IHeaders;
   readonly bytes: number;
+  /** The clock's time at which it was read, if known. */
+  readonly readAt?: number;
   /** Already done: handed over only to be remembered. */
   readonly isDone?: boolean;
 }
 
-export function readRecord(partition: Partition, message: KafkaMessage, isDone: boolean): ReadRecord {
+export function readRecord(
+  partition: Partition,
+  message: KafkaMessage,
+  isDone: boolean,
+  readAt: number,
+): ReadRecord {
   return {
     partition,
     offset: Number(message.offset),
@@ -26,6 +33,7 @@ export function readRecord(partition: Partition, message: KafkaMessage, isDone: 
     timestamp: Number(message.timestamp),
     headers: message.headers ?? {},
     bytes: (message.value?.length ?? 0) + (message.key?.length ?? 0),
+    readAt,
     isDone,
   };
 }

@@ -188,7 +188,7 @@ export class TopicConsumer {
     const offset = Number(message.offset);
     if (partition.next === null || offset < partition.next) return;
     const isDone = !partition.isNew(offset);
-    const record = readRecord(partition, message, isDone);
+    const record = readRecord(partition, message, isDone, this.#options.clock.now());
     const unreadable = unreadableBatch(message);
     const isCopy = !unreadable && (this.#options.isCopy?.(record) ?? false);
     if (isDone && (unreadable || !this.#options.takesDone)) return;

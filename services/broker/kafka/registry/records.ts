@@ -104,7 +104,10 @@ export class KafkaRecords {
     };
     this.#eventIds = new Map(EVENT_TYPES.map((type) => [type, idIn(ids, recordNameOf(type))]));
     this.#schemas = schemas;
-    this.#events = new EventDecoder((id) => schemas.textOf(id));
+    this.#events = new EventDecoder(
+      (id) => schemas.schemaOf(id),
+      (id) => schemas.absenceOf(id),
+    );
   }
 
   /** Throws, naming the field, when the record does not fit its schema. The caller may keep the bytes. */
@@ -124,12 +127,12 @@ export class KafkaRecords {
   }
 
   /**
-   * Returns whether decoding needs no registry: the record's schema is known, or known to be absent, or the record
-   * names none. After the registry's response "absent" this is true for half a minute, then it must be asked again.
+   * Returns whether decoding needs no registry: the record's schema is known, or was absent when the registry was asked
+   * after the record had been read (`readAt`, the clock's time), or the record names none.
    */
-  isKnown(bytes: Buffer | null): boolean {
+  isKnown(bytes: Buffer | null, readAt?: number): boolean {
     const id = schemaIdOf(bytes ?? NO_BYTES);
-    return id === undefined || this.#schemas.isKnown(id);
+    return id === undefined || this.#schemas.isKnown(id, readAt);
   }
 
   /** The number of schemas that are being requested from the registry. */
@@ -137,10 +140,13 @@ export class KafkaRecords {
     return this.#schemas.waiting;
   }
 
-  /** Requests the record's schema from the registry until it responds or the signal fires. Never rejects. */
-  async learn(bytes: Buffer | null, signal: AbortSignal): Promise<void> {
+  /**
+   * Requests the record's schema from the registry until it responds or the signal fires; one that is absent is asked for
+   * again for some seconds. Never rejects.
+   */
+  async learn(bytes: Buffer | null, signal: AbortSignal, readAt?: number): Promise<void> {
     const id = schemaIdOf(bytes ?? NO_BYTES);
-    if (id !== undefined) await this.#schemas.learn(id, signal);
+    if (id !== undefined) await this.#schemas.learn(id, signal, readAt);
   }
 
   /** Throws with one line when the bytes are not exactly one record of this kind. */
@@ -174,7 +180,7 @@ export class KafkaRecords {
   }
 
   #decoderOf<T>(codec: RecordCodec<T>, decoders: Kind<T>['decoders'], id: number): RecordDecoder<T> | string {
-    const text = this.#schemas.textOf(id);
+    const text = this.#schemas.schemaOf(id)?.text;
     // Not kept: the schema may be registered later.
     if (text === undefined) return `${codec.name}: the schema registry has no schema ${id}`;
     const decoder = decoderFor(codec, id, text);

@@ -6,8 +6,10 @@ import {
   SchemaType,
 } from '@kafkajs/confluent-schema-registry';
 import { Agent, request } from 'undici';
+import type { RegisteredSchema } from '../../../codec/written-schema.ts';
 import { withoutTrailing } from '../../../domain/text/trimmed.ts';
 import type { Clock } from '../../../process/clock.ts';
+import { MissingSchema, type SchemaAnswer, withReferences } from './registry-references.ts';
 
 export interface SchemaRegistryOptions {
   /** The address of a registry's Confluent-compatible API: `http://registry:8080/apis/ccompat/v7`. */
@@ -95,13 +97,20 @@ export class SchemaRegistry {
     throw new RegistryError('refused', `its response is not a schema registry's (status ${status})`);
   }
 
-  /**
-   * Returns the schema's text as it was registered; undefined when the registry reports that it has none with this id.
-   */
-  async schemaOf(id: number): Promise<string | undefined> {
-    const { status, json } = await this.#request('GET', `/schemas/ids/${id}`);
-    const { schema } = fieldsOf(json);
-    if (status === 200 && typeof schema === 'string') return schema;
+  /** Returns the schema as it was registered, with those that it refers to; MissingSchema when the registry reports that it has no such. */
+  async schemaOf(id: number): Promise<RegisteredSchema | MissingSchema> {
+    const found = await this.#found(`/schemas/ids/${id}`);
+    if (found === undefined) return new MissingSchema(`the registry has no schema ${id}`);
+    return withReferences(id, found, ({ subject, version }) =>
+      this.#found(`/subjects/${encodeURIComponent(subject)}/versions/${version}`),
+    );
+  }
+
+  /** Returns the response with a schema; undefined when the registry reports that it has none there. */
+  async #found(path: string): Promise<SchemaAnswer | undefined> {
+    const { status, json } = await this.#request('GET', path);
+    const fields = fieldsOf(json);
+    if (status === 200 && typeof fields.schema === 'string') return { ...fields, schema: fields.schema };
     // A 404 of something in between (a proxy, a moved path) does not count: events must not be refused because of it.
     if (status === 404 && codeOf(json).startsWith('404')) return undefined;
     throw failure(status, json);

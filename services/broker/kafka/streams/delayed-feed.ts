@@ -63,8 +63,8 @@ export class DelayedFeed implements Feed<TopicItem<DeliveryTask>> {
       const { record, tier, window, parked } = heap.pop() as Entry;
       this.#parked.get(record.partition)?.remove(parked);
       if (!record.partition.isAlive) continue;
-      if (!records.isKnown(record.value)) {
-        const learnt = records.learn(record.value ?? Buffer.alloc(0), closing);
+      if (!records.isKnown(record.value, record.readAt)) {
+        const learnt = records.learn(record.value, closing, record.readAt);
         void learnt.then(() => this.add(record, now, window, tier, parked));
         continue;
       }

@@ -130,8 +130,8 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     const queue = this.#queues.get(partition);
     if (!queue || !partition.isAlive) return undefined;
     for (let record = queue.records[queue.head]; record; record = queue.records[queue.head]) {
-      if (!this.#options.records.isKnown(record.value)) {
-        this.#learn(partition, record.value ?? Buffer.alloc(0));
+      if (!this.#options.records.isKnown(record.value, record.readAt)) {
+        this.#learn(partition, record);
         return undefined;
       }
       if (!(this.#options.mayBegin?.(record) ?? true)) {
@@ -149,10 +149,10 @@ export class StreamFeed<T> implements Feed<TopicItem<T>> {
     return undefined;
   }
 
-  #learn(partition: Partition, bytes: Buffer): void {
+  #learn(partition: Partition, { value, readAt }: ReadRecord): void {
     if (this.#learning.has(partition)) return;
     this.#learning.add(partition);
-    void this.#options.records.learn(bytes, this.#options.closing).then(() => {
+    void this.#options.records.learn(value, this.#options.closing, readAt).then(() => {
       this.#learning.delete(partition);
       this.onAvailable();
     });

@@ -130,21 +130,6 @@ describe('a codec whose registry fails', () => {
     expect(codec.isKnown(unknown)).toBe(false);
   });
 
-  it('remembers that a schema is missing for half a minute, then asks again', async () => {
-    const codec = await open(registry, clock);
-    const late = under(99, codec.encodeEvent(event));
-    await codec.learn(late, never());
-    expect(codec.isKnown(late)).toBe(true);
-    expect(codec.decodeEvent(late)).toMatchObject({ ok: false, reason: 'unknown_schema' });
-    fake.schemas.set(99, eventSchemaText(event.type));
-    clock.advance(29_000);
-    expect(codec.isKnown(late)).toBe(true);
-    clock.advance(1_000);
-    expect(codec.isKnown(late)).toBe(false);
-    await codec.learn(late, never());
-    expect(codec.decodeEvent(late)).toEqual({ ok: true, event });
-  });
-
   it('waits at the start for a registry that comes late', async () => {
     await fake.down();
     const opened = open(registry, clock);

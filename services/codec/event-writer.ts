@@ -1,0 +1,167 @@
+/** The reader for the records of one schema: made once per schema id, when its first record comes. */
+import type avro from 'avsc';
+import type { Type } from 'avsc';
+import { EVENT_TYPES, type EventType } from '../domain/event.ts';
+import type { QuarantineReason } from '../domain/quarantine.ts';
+import { errorLine } from '../messages/error-message.ts';
+import { checkUuid } from './check-value.ts';
+import { checkMerchantId } from './event-json.ts';
+import type { EventProblem } from './event-problem.ts';
+import { eventSchemaText, recordNameOf, typeOfRecord } from './event-schemas.ts';
+import type { EventRecords } from './generated/event-types.ts';
+import { avroType, NotRepresentable } from './logical-types.ts';
+import { type Readable, Reading, skip } from './reading.ts';
+import { asResolver, type Resolver, resolverOf } from './resolution.ts';
+import { RegisteredSchema, type WrittenSchema, writtenSchema } from './written-schema.ts';
+
+/** The ids of the event and the merchant in a record's header, where they can be read. */
+export interface HeaderIds {
+  readonly eventId?: string;
+  readonly merchantId?: string;
+}
+
+export interface Unreadable {
+  readonly reason: QuarantineReason;
+  readonly detail: string;
+}
+
+export type EventRecord = EventRecords[EventType];
+
+export interface EventWriter {
+  readonly type: EventType;
+  /** Returns the record, or why it cannot be read. */
+  readonly read: (body: Buffer) => EventRecord | Unreadable;
+  /** Reads the ids of a record whose rest cannot be read. Never throws. */
+  readonly ids: (body: Buffer) => HeaderIds;
+}
+
+interface OwnEvent {
+  readonly type: Type;
+  readonly canonical: string;
+}
+
+/** Our version of each record, read from disk on first use: the embedded engine never needs it. */
+const OWN = new Map<EventType, OwnEvent>();
+
+function ownEvent(type: EventType): OwnEvent {
+  const known = OWN.get(type);
+  if (known !== undefined) return known;
+  const schema = JSON.parse(eventSchemaText(type));
+  const own = { type: avroType(schema), canonical: writtenSchema(schema).canonical };
+  OWN.set(type, own);
+  return own;
+}
+
+export function ownTypeOf(type: EventType): Type {
+  return ownEvent(type).type;
+}
+
+/** Returns the reader for records of a registered schema, or why there is none. */
+export function eventWriter(schemaId: number, schema: unknown): EventWriter | Unreadable {
+  const unusable = (detail: string): Unreadable => ({ reason: 'unusable_schema', detail });
+  if (schema instanceof RegisteredSchema && schema.format !== 'AVRO') {
+    return unusable(
+      `schema ${schemaId} is a ${schema.format} schema, and hookrail reads Avro: publish with the Avro serializer of your registry`,
+    );
+  }
+  let written: WrittenSchema;
+  try {
+    written = writtenSchema(schema);
+  } catch (error) {
+    return unusable(`schema ${schemaId} cannot be used: ${beginningOf(error)}`);
+  }
+  const { name = written.root.typeName } = written.root;
+  const type = written.root.typeName === 'record' ? typeOfRecord(name) : undefined;
+  if (type === undefined) {
+    const known = EVENT_TYPES.map(recordNameOf).join(', ');
+    return unusable(`schema ${schemaId} is ${name}, which is not an event; known: ${known}`);
+  }
+  const own = ownEvent(type);
+  const resolver = resolverOf(own.type, written);
+  const read = (body: Buffer) => readWith(own.type, resolver, schemaId, body);
+  return {
+    type,
+    read: own.canonical === written.canonical ? (body) => readOwn(own.type, body) ?? read(body) : read,
+    ids: (body) => headerIds(own.type, written.root, body),
+  };
+}
+
+/** Reads a record that was written with our own schema. Undefined: it cannot be read, the resolver says why. */
+function readOwn(own: Type, body: Buffer): EventRecord | undefined {
+  try {
+    return own.fromBuffer(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function readWith(own: Type, resolver: Resolver, schemaId: number, body: Buffer): EventRecord | Unreadable {
+  try {
+    const { value, offset } = own.decode(body, 0, resolver);
+    if (offset === body.length) return value;
+    const what = offset < 0 ? 'the record is cut short' : `${body.length - offset} bytes follow the record`;
+    return { reason: 'undecodable', detail: `${what}, as schema ${schemaId} describes it` };
+  } catch (error) {
+    const reason = error instanceof NotRepresentable ? 'schema_violation' : 'undecodable';
+    return { reason, detail: `${beginningOf(error)} (schema ${schemaId})` };
+  }
+}
+
+/** Avro's bytes carry no field names, so what stands before the ids must be read, too. */
+function headerIds(own: Type, root: Type, body: Buffer): HeaderIds {
+  const found: { eventId?: unknown; merchantId?: unknown } = {};
+  const resolver = asResolver(own, (tap) => {
+    const reading = new Reading(tap);
+    for (const field of fieldsTo('header', root, reading)) {
+      for (const { name, type } of fieldsOf(reading, field)) {
+        if (name !== 'eventId' && name !== 'merchantId') skip(reading, type);
+        else if (type.typeName === 'string') found[name] = (type as unknown as Readable)._read(tap);
+        else return;
+      }
+    }
+  });
+  try {
+    own.decode(body, 0, resolver);
+  } catch {
+    // The ids that were read before the fault are returned.
+  }
+  return idsOf(found);
+}
+
+/** Returns the field's type once the fields before it have been skipped. */
+function fieldsTo(name: string, root: Type, reading: Reading): Type[] {
+  for (const field of (root as avro.types.RecordType).fields) {
+    if (field.name === name) return [field.type];
+    skip(reading, field.type);
+  }
+  return [];
+}
+
+function fieldsOf(reading: Reading, type: Type): readonly avro.types.Field[] {
+  const { types } = type as avro.types.WrappedUnionType;
+  const record = types === undefined ? type : types[reading.branchOf(type)];
+  return record?.typeName === 'record' ? (record as avro.types.RecordType).fields : [];
+}
+
+/** Returns the well-formed ids of a header. */
+export function idsOf({
+  eventId,
+  merchantId,
+}: {
+  readonly eventId?: unknown;
+  readonly merchantId?: unknown;
+}): HeaderIds {
+  const none: EventProblem[] = [];
+  const event = checkUuid(eventId, '', none);
+  const merchant = checkMerchantId(merchantId, '', none);
+  return {
+    ...(event === undefined ? {} : { eventId: event }),
+    ...(merchant === undefined ? {} : { merchantId: merchant }),
+  };
+}
+
+/** Returns the beginning of a message, which may repeat a whole schema. */
+function beginningOf(error: unknown): string {
+  const text = errorLine(error);
+  return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+}
