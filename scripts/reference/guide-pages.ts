@@ -50,6 +50,18 @@ const GUIDES: readonly Guide[] = [
     sources: [{ file: 'docs/simulator.md' }],
   },
   {
+    path: 'guides/configuration',
+    title: 'Configuration',
+    summary: 'Every setting of the service.',
+    sources: [{ file: 'docs/configuration.md' }],
+  },
+  {
+    path: 'guides/operator',
+    title: 'Operator commands',
+    summary: 'The commands of those who run the service, and when to use them.',
+    sources: [{ file: 'docs/operate/tasks.md' }],
+  },
+  {
     path: 'guides/versions',
     title: 'Versions',
     summary: 'How an endpoint is pinned to a version of the API.',

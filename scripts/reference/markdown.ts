@@ -15,7 +15,9 @@ function renderer(links: Links, source: string, depthBy: number) {
   const marked = new Marked({ gfm: true });
   marked.use({
     renderer: {
-      html: () => '',
+      // A placeholder such as <key> passes for a tag: it is shown. Comments are for those who edit the pages.
+      html: ({ text }: Tokens.HTML | Tokens.Tag) =>
+        text.trimStart().startsWith('<!--') ? '' : escaped(text),
       code: ({ text, lang = '' }: Tokens.Code) => {
         const name = NAMES[lang] ?? lang;
         return codeBlock(withPlaceholders(text), isLanguage(name) ? name : 'http').text;

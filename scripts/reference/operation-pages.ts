@@ -79,7 +79,10 @@ function answers({ responses }: Operation): Html {
     .map(([status, response]) => {
       const [content] = Object.values(response.content ?? {});
       const fields = content?.schema && schemaTable(content.schema, false);
-      return html`<div class="answer"><p><span class="status">${status}</span> ${inline(response.description)}</p>${fields && html`<details class="inner"><summary>Fields</summary>${fields}</details>`}</div>`;
+      const headers = Object.keys(response.headers ?? {}).map(
+        (name, i) => html`${i > 0 && ', '}<code>${name}</code>`,
+      );
+      return html`<div class="answer"><p><span class="status">${status}</span> ${inline(response.description)}</p>${headers.length > 0 && html`<p>Headers: ${headers}</p>`}${fields && html`<details class="inner"><summary>Fields</summary>${fields}</details>`}</div>`;
     })}`;
 }
 

@@ -1,5 +1,5 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Logger } from '../telemetry/logger.ts';
 
 const FOLDER_MODE = 0o700;
@@ -8,9 +8,11 @@ const FILE_MODE = 0o600;
 const DATABASE = /\.db(\b|$)/;
 
 /**
- * Creates a file that only its owner can read, unless it exists: SQLite gives its side files the mode of the database.
+ * Creates a file that only its owner can read, and its folder, unless they exist: SQLite gives its side files the mode of
+ * the database.
  */
 export function createPrivately(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
   closeSync(openSync(file, 'a', FILE_MODE));
 }
 

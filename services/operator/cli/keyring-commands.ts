@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Argv } from 'yargs';
 import {
   addKey,
@@ -49,6 +51,8 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
       async (argv) => {
         const file = argv.out ?? means.ringFile(argv);
+        // The place that the settings name is made; one that was typed may be mistyped.
+        if (argv.out === undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
         create(file);
         await means.note(argv, { change: 'create', keyRing: file, key: readRing(file).active });
         const note = 'keep a copy; without it no signing secret can be read';
