@@ -19,7 +19,7 @@ import {
 import { timeline } from '../../../simulator/scenario/player.ts';
 import { GOLDEN_NAMES } from '../support/golden.ts';
 
-const START = Date.parse('2030-01-31T12:00:00Z');
+const START = Date.parse('2025-01-31T12:00:00Z');
 const OPTIONS: PlanOptions = { seed: '42', startAt: START, merchantId: 'merchant-1' };
 
 function plan(name: string, options: Partial<PlanOptions> = {}): readonly PlannedStep[] {

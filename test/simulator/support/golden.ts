@@ -16,7 +16,7 @@ export const GOLDEN_NAMES = [
   'journey.individual',
 ];
 
-const START = '2030-01-31T12:00:00Z';
+const START = '2025-01-31T12:00:00Z';
 
 interface Bodies {
   /** "version id body" of what receivers got, sorted. */
