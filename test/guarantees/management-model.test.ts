@@ -122,7 +122,7 @@ class AskAndKill implements Command {
 
 const url = fc.constantFrom(...[1, 2, 3, 4, 5].map((n) => `https://hooks.merchant.com/${n}`));
 const filter = fc.constantFrom(null, ['KYC'], ['fiatToCrypto', 'KYC']);
-const description = fc.string({ maxLength: 20 });
+const description = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== '');
 const target = fc.nat({ max: 9 });
 const optional = { requiredKeys: [] as [] };
 
