@@ -36,6 +36,9 @@ test('the command of the message gives a secret that is accepted', () => {
 test.each([
   'chosen-by-the-merchant',
   'a-secret-of-my-own#1',
+  '4]|,%_>&{<6r-"7(',
+  '(_@\\]!,#!gAcFnyS\\',
+  '!?%&[}{;~*+:#.$_',
   '8VxN2kqLzT0cWm5RyB7d',
   'correct horse'.replace(' ', '-battery-'),
 ])('%s is accepted', (secret) => expect(chosenSecretFault(secret)).toBeNull());

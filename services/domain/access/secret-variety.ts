@@ -15,7 +15,8 @@ export function isGuessable(secret: string): boolean {
   const codes = [...secret.toLowerCase()].map((character) => character.charCodeAt(0));
   const keys = [...secret.toLowerCase()].map((character, i) => {
     const place = KEYBOARD.indexOf(character);
-    return place === -1 ? KEYBOARD.length * (i + 1) : place;
+    // The steps between characters that have no place are all different: they are no sequence.
+    return place === -1 ? KEYBOARD.length * (i + 1) ** 2 : place;
   });
   if (new Set(secret).size < DIFFERENT_MIN) return true;
   return [codes, stepsOf(codes), stepsOf(keys)].some((values) => bits(values) < BITS_MIN);
