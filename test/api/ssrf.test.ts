@@ -47,7 +47,9 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])('an endpoint URL %s', 
       if (way === 'at create') await api.call('DELETE', `${ENDPOINTS}/${answer.body.uuid}`);
       return;
     }
-    expect(['url_scheme_not_https', 'url_not_allowed']).toContain(answer.body.code);
+    // U+0000 is refused in every text, before anything is read as a URL.
+    const codes = url.includes('\0') ? ['validation_error'] : ['url_scheme_not_https', 'url_not_allowed'];
+    expect(codes).toContain(answer.body.code);
     expect(answer.status).toBe(answer.body.code === 'url_not_allowed' ? 422 : 400);
     expect(answer.body.errors[0].pointer).toBe(way === 'as the single URL' ? '/webhook_url' : '/url');
     expect(await IN_FORCE[way](url)).toBe(false);
