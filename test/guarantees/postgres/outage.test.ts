@@ -126,7 +126,10 @@ async function expectRefusals(trial: Trial): Promise<void> {
     const client = trial.merchantOf(api);
     const answers = [
       await client.request('GET', ENDPOINTS),
-      await client.request('POST', ENDPOINTS, { url: 'https://127.0.0.1:8443/refused', description: '' }),
+      await client.request('POST', ENDPOINTS, {
+        url: 'https://127.0.0.1:8443/refused',
+        description: 'refused',
+      }),
       await client.publish([]),
     ];
     for (const { status, headers, body } of answers) {

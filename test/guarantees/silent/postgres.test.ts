@@ -27,8 +27,8 @@ const WAIT_MS_MAX = 40_000;
 const BACK_MS_MAX = 60_000;
 const ENDED_MS_MAX = 120_000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
-const REFUSED = { url: 'https://127.0.0.1:8443/refused', description: '' };
-const ACCEPTED = { url: 'https://127.0.0.1:8443/accepted', description: '' };
+const REFUSED = { url: 'https://127.0.0.1:8443/refused', description: 'refused' };
+const ACCEPTED = { url: 'https://127.0.0.1:8443/accepted', description: 'accepted' };
 const NOBODY = '1';
 
 await describeWithKafka('hookrail on Kafka', (kafka) => {
