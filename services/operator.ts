@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { readConfig } from './config/config.ts';
-import { serviceLinks, without } from './config/service-links.ts';
 import { visible } from './domain/text/visible-text.ts';
 import { asTyped } from './messages/as-typed.ts';
 import { completions } from './messages/completions.ts';
@@ -191,10 +190,10 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
 
 /** Returns the configuration, with the operations address of the sandbox there unless the environment has one. */
 function withDataDir(environment: Environment, dataDir: string | undefined): ReturnType<typeof readConfig> {
-  const own = without(environment, serviceLinks(environment));
-  const given = dataDir === undefined ? own : { ...own, HOOKRAIL_DATA_DIR: dataDir };
+  const given = dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir };
   const config = readConfig(given);
-  if (given.HOOKRAIL_OPS_HOST || given.HOOKRAIL_OPS_PORT) return config;
+  const isGiven = (name: string) => Boolean(given[name]) && !config.ignored.includes(name);
+  if (isGiven('HOOKRAIL_OPS_HOST') || isGiven('HOOKRAIL_OPS_PORT')) return config;
   return readConfig({ ...given, ...sandboxOperations(config.dataDir) });
 }
 

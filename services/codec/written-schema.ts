@@ -22,7 +22,7 @@ export class RegisteredSchema {
   }
 }
 
-/** What a logical type adds to the type that is written. */
+/** The attributes that a logical type adds to the type that is written. */
 export interface LogicalKind {
   readonly name: string;
   readonly scale?: unknown;

@@ -2,7 +2,7 @@ import type avro from 'avsc';
 import type { Type } from 'avsc';
 import type { LogicalKind } from './written-schema.ts';
 
-/** What a value of a logical type counts, for those that are taken for a time. */
+/** The unit of each logical type that is mistaken for a time of ours. */
 const UNITS: Readonly<Record<string, string>> = {
   'timestamp-millis': 'milliseconds since 1970, UTC',
   'timestamp-micros': 'microseconds since 1970, UTC',

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from '../messages/error-message.ts';
 
 /**
  * The key ring's file: `{"active": "k1", "keys": {"k1": "<base64 of 32 bytes>"}}`, and `"requiresSeals": true` once
@@ -49,7 +50,7 @@ export function readRing(file: string): RingKeys {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new KeyRingError(`key ring ${file} cannot be read (${codeOf(error)})`);
+    throw new KeyRingError(`key ring ${file} cannot be read (${codeOf(error, String(error))})`);
   }
   return parseRing(text, file);
 }
@@ -165,15 +166,13 @@ function syncDirectory(directory: string): void {
 }
 
 function notReplaced(file: string, error: unknown): KeyRingError {
-  return new KeyRingError(`key ring ${file} cannot be replaced (${codeOf(error)}); it is as it was`);
+  return new KeyRingError(
+    `key ring ${file} cannot be replaced (${codeOf(error, String(error))}); it is as it was`,
+  );
 }
 
 function textOf({ active, keys, requiresSeals }: RingKeys): string {
   const encoded = Object.fromEntries([...keys].map(([id, key]) => [id, key.toString('base64')]));
   const ring = { active, keys: encoded, ...(requiresSeals ? { requiresSeals } : {}) };
   return `${JSON.stringify(ring, null, 2)}\n`;
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
 }

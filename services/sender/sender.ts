@@ -1,7 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 import type { Broker, Settlement } from '../broker/broker.ts';
-import type { Exchange } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
 import { parkTask } from '../domain/parking.ts';
 import type { Tier } from '../domain/retry.ts';
@@ -13,9 +12,9 @@ import { Lateness } from '../process/lateness.ts';
 import { type Logger, withoutRedaction } from '../telemetry/logger.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
+import { resultOf, resultOfStatus } from './attempt-result.ts';
 import { traceAttempt } from './attempt-span.ts';
 import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
-import { failureCodeOf } from './http/failure-names.ts';
 import type { Answer } from './http/pace.ts';
 import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
@@ -197,10 +196,8 @@ class RunningSender implements Sender, PendingTaskOwner {
     );
   }
 
-  answered(pending: PendingTask, { status, retryAfterSeconds, receiverMs }: Answer): void {
-    const result = resultOfStatus(status);
-    const seconds = result === 'success' ? null : retryAfterSeconds;
-    pending.lanes.settle(pending, result, seconds === null ? null : seconds * 1000, receiverMs);
+  answered(pending: PendingTask, answer: Answer): void {
+    settleLane(pending, resultOfStatus(answer.status), answer);
     this.#adjustIntakes();
   }
 
@@ -247,10 +244,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const { tracer } = this.#deps;
     let { settlement } = delivery;
     if (delivery.kind === 'attempted') {
-      const result = resultOf(delivery.posted.exchange);
-      const seconds = result === 'success' ? null : delivery.posted.retryAfterSeconds;
-      const retryAfterMs = seconds === null ? null : seconds * 1000;
-      lanes.settle(pending, result, retryAfterMs, delivery.posted.receiverMs);
+      settleLane(pending, resultOf(delivery.posted.exchange), delivery.posted);
       this.#attempts.info(attemptLine(task, delivery), 'attempt');
       if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {
@@ -284,16 +278,14 @@ class RunningSender implements Sender, PendingTaskOwner {
   }
 }
 
-function resultOf(exchange: Exchange): AttemptResult {
-  if (exchange.kind === 'interrupted') return 'uncounted';
-  return exchange.response ? resultOfStatus(exchange.response.status) : 'failure';
+/** Tells the lanes the result of an attempt; ignored when they know it already. */
+function settleLane(
+  pending: PendingTask,
+  result: AttemptResult,
+  { retryAfterSeconds, receiverMs }: Pick<Answer, 'retryAfterSeconds' | 'receiverMs'>,
+): void {
+  const seconds = result === 'success' ? null : retryAfterSeconds;
+  pending.lanes.settle(pending, result, seconds === null ? null : seconds * 1000, receiverMs);
 }
-
-function resultOfStatus(status: number): AttemptResult {
-  if (failureCodeOf(status) === null) return 'success';
-  return BUSY.has(status) ? 'busy' : 'rejected';
-}
-
-const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 const RELEASED: Settlement = { kind: 'released' };

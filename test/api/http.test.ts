@@ -1,7 +1,8 @@
 /** HTTP faults that the API must survive: paths, methods, bodies, headers, floods, slow callers. */
-import { connect } from 'node:net';
+
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { speak as speakTo } from '../support/api/raw-http.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
 
 let api: TestApi;
@@ -13,20 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** Sends bytes as they are; resolves with what came back until the server ended the connection. */
-function speak(bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let heard = '';
-    const socket = connect(api.api.port, '127.0.0.1', () => socket.write(bytes));
-    socket.setEncoding('utf8').on('data', (data) => {
-      heard += data;
-    });
-    socket
-      .on('end', () => socket.end())
-      .on('close', () => resolve(heard))
-      .on('error', reject);
-  });
-}
+const speak = (bytes: string) => speakTo(api.api.port, bytes);
 
 describe('the routes of the API', () => {
   test.each([

@@ -76,7 +76,7 @@ test.each(['docs/simulator.md', 'docs/operate/tasks.md', 'docs/quickstart.md'])(
   },
 );
 
-/** What Markdown takes for tags in a text, comments apart. */
+/** Returns the parts of a text that Markdown takes for tags, without comments. */
 function placeholdersIn(text: string): string[] {
   const found: string[] = [];
   marked.walkTokens(marked.lexer(text), (token) => {

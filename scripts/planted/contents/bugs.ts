@@ -4,7 +4,7 @@ const PRODUCER_TEST = 'test/api/routes/producer.test.ts';
 const HARMLESS_TEST = 'test/api/requests/harmless.test.ts';
 const STORES_TEST = 'test/guarantees/postgres/same-answers.test.ts';
 
-/** What an event and a request may hold, and how the answer says what is wrong. */
+/** The rules for the contents of events and requests, and the words of their refusals. */
 export const CONTENT_BUGS: readonly PlantedBug[] = [
   {
     id: 'null-character-is-accepted',

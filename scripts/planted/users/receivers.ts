@@ -4,7 +4,7 @@ const TEST = 'test/docs/receivers.test.ts';
 const NODE = 'docs/receivers/receiver.mjs';
 const PYTHON = 'docs/receivers/receiver.py';
 
-/** What the documented receivers promise. */
+/** The promises of the documented receivers. */
 export const RECEIVER_BUGS: readonly PlantedBug[] = [
   {
     id: 'sample-demands-authorization',

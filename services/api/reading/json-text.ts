@@ -13,7 +13,7 @@ const TOKEN =
   /[ \t\r\n]*(?:([{}[\],:])|("[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
 const SPACE = /[ \t\r\n]*/y;
 
-/** What may come next. `first…`: at the beginning of an object or array, which may end there. */
+/** The tokens that may come next. `first…`: at the beginning of an object or array, which may end there. */
 type State = 'value' | 'firstItem' | 'name' | 'firstName' | 'colon' | 'after' | 'end';
 
 const EXPECTED: Readonly<Record<State, string>> = {

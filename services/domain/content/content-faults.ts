@@ -1,6 +1,6 @@
 /**
- * What is wrong with the content of an event whose form is right. The api and the routers judge by these rules alike, so
- * that REST and Kafka accept the same.
+ * The rules for the content of an event whose form is right. The api and the routers judge by them alike, so that REST
+ * and Kafka accept the same.
  */
 import type { DomainEvent, EventValue } from '../event.ts';
 import { textFault } from '../text/text-fault.ts';

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { type EgressAllow, isPublicAddress } from '../../egress/egress.ts';
+import { codeOf } from '../../messages/error-message.ts';
 import { ConnectFailure } from './connect-failure.ts';
-import { type Addresses, inTurn, NameFailure, type Resolve } from './names/addresses.ts';
-import { codeOf, NO_SUCH_NAME } from './names/asking.ts';
+import { type Addresses, familiesInTurn, NameFailure, type Resolve } from './names/addresses.ts';
+import { NO_SUCH_NAME, UNKNOWN } from './names/asking.ts';
 
 export interface EgressPolicy {
   readonly ports: readonly number[];
@@ -67,7 +68,7 @@ export class AddressGuard {
       if (!this.permits(host, address))
         throw blocked('address', `${host} resolves to an address that is not public`);
     }
-    return inTurn(addresses).slice(0, ADDRESSES_MAX);
+    return familiesInTurn(addresses).slice(0, ADDRESSES_MAX);
   }
 
   /** Returns the failure of a look-up that has not ended in time. */
@@ -115,7 +116,7 @@ function unresolved(host: string, error: unknown): ConnectFailure {
     const detail = `${host} cannot be resolved: ${error.ours}`;
     return new ConnectFailure('dns_error', detail, { ownFault: 'network_down', sign: 'silent' });
   }
-  const code = codeOf(error);
+  const code = codeOf(error, UNKNOWN);
   // SERVFAIL, REFUSED or silence: no receiver has shown that our network is up.
   const sign = NO_SUCH_NAME.has(code) ? 'no_such_name' : 'silent';
   return new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { sign });

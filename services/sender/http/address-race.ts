@@ -1,4 +1,5 @@
 import type { Clock } from '../../process/clock.ts';
+import { inTurn } from './names/addresses.ts';
 
 /** A connection that is being opened. */
 export interface Dial<Result> {
@@ -19,15 +20,6 @@ export interface RaceRules<Way> {
   readonly mayOpen?: () => boolean;
   /** Ways that become known later; a rejection ends the race. */
   readonly later?: Promise<readonly Way[]> | null;
-}
-
-/** The ways left and those that have become known, in turn. */
-function inTurn<Way>(known: readonly Way[], left: readonly Way[]): Way[] {
-  const longest = Math.max(known.length, left.length);
-  return Array.from({ length: longest }, (_, i) => [
-    ...known.slice(i, i + 1),
-    ...left.slice(i, i + 1),
-  ]).flat();
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Harmless variants of a request are taken; what is refused is told in words that say what to write instead. */
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { speak as speakTo } from '../../support/api/raw-http.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
 
@@ -18,27 +18,11 @@ interface Heard {
 }
 
 /** Sends bytes as they are, and returns the one answer before the server ends the connection. */
-function speak(bytes: string): Promise<Heard> {
-  return new Promise((resolve, reject) => {
-    let heard = '';
-    const socket = connect(api.api.port, '127.0.0.1', () => socket.write(bytes));
-    socket.setEncoding('utf8').on('data', (data) => {
-      heard += data;
-    });
-    socket
-      .on('end', () => socket.end())
-      .on('error', reject)
-      .on('close', () => {
-        const [head = '', ...rest] = heard.split('\r\n\r\n');
-        const text = rest.join('\r\n\r\n');
-        const json = /\{.*\}/s.exec(text)?.[0];
-        resolve({
-          status: Number(head.split(' ')[1]),
-          head,
-          body: json === undefined ? null : JSON.parse(json),
-        });
-      });
-  });
+async function speak(bytes: string): Promise<Heard> {
+  const [head = '', ...rest] = (await speakTo(api.api.port, bytes)).split('\r\n\r\n');
+  const json = /\{.*\}/s.exec(rest.join('\r\n\r\n'))?.[0];
+  const body = json === undefined ? null : JSON.parse(json);
+  return { status: Number(head.split(' ')[1]), head, body };
 }
 
 const ask = (line: string, headers: readonly string[], body = '') =>

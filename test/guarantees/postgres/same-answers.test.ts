@@ -80,7 +80,7 @@ const query = (path: string, names: readonly string[], value: fc.Arbitrary<unkno
   });
 
 let seed = 0;
-/** What is hard in an event: mostly one field, so that the others are right. */
+/** Fields of an event with hard values: mostly one, so that the others are right. */
 const event: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   ...['merchantId', 'walletAddress', 'chain', 'status', 'amountFiat', 'subType', 'extra'].map((name) =>
     text.map((given) => ({ [name]: given })),

@@ -4,7 +4,7 @@ import { isIPv4 } from 'node:net';
 const TYPES: Readonly<Record<number, string>> = { 1: 'A', 2: 'NS', 28: 'AAAA' };
 const CODES = { servfail: 2, nxdomain: 3, notimp: 4, refused: 5 } as const;
 
-/** What a name server says: addresses (none: the name has no such record), a code, or nothing at all. */
+/** The reply of a name server: addresses (none: the name has no such record), a code, or nothing at all. */
 export type Said = readonly string[] | keyof typeof CODES | null;
 
 export interface NameServer {

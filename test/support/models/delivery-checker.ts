@@ -37,8 +37,8 @@ export interface Verdict {
 }
 
 /**
- * What was settled so shortly before a fault may be repeated, milliseconds: capabilities.repeatsMs while brokers answer
- * commits at once, and what they take to answer on a busy machine. Load has to flow for longer before a fault.
+ * An attempt that was settled within this time before a fault may be repeated, milliseconds: capabilities.repeatsMs, and
+ * the time that brokers on a busy machine take to answer a commit. Load must flow for longer than this before a fault.
  */
 export const REPEATS_MS = 5000;
 

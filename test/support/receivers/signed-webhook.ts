@@ -8,11 +8,11 @@ export interface SignedWebhook {
   /** Unix seconds. */
   readonly at: number;
   readonly secret: string;
-  /** What is signed. */
+  /** The text that is signed. */
   readonly body: string;
-  /** What arrives; `body` unless the way has changed it. */
+  /** The text that arrives; `body` unless it was changed on the way. */
   readonly sentBody?: string;
-  /** What arrives of Authorization; null = nothing. The right one when it is left out. */
+  /** The header Authorization as it arrives; null = none. The right one when this is left out. */
   readonly authorization?: string | null;
   /** Takes the place of the signature, or stands beside it. */
   readonly signatures?: (signature: string) => string;

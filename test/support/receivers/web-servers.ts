@@ -146,7 +146,7 @@ async function startFront(
   };
 }
 
-/** What a plain Apache has: no module that only Debian's configuration turns on, so Authorization stays with Apache. */
+/** The modules of a plain Apache, without those that only Debian's configuration turns on: Authorization stays with Apache. */
 function apacheConfiguration(folder: string, port: number, handler: string): string {
   const modules = [
     'mpm_event',

@@ -17,7 +17,7 @@ export class NameFailure extends Error {
   override readonly name = 'NameFailure';
   /** The resolver's code, such as ENOTFOUND. */
   readonly code: string;
-  /** What is wrong with our own name servers, which explains the failure; null: it is the name's own. */
+  /** The fault of our own name servers that explains the failure; null: the name itself failed. */
   readonly ours: string | null;
 
   constructor(code: string, ours: string | null) {
@@ -28,14 +28,16 @@ export class NameFailure extends Error {
 }
 
 /** Sorts addresses so that neither family keeps the other waiting: in turn, IPv4 first (RFC 8305, section 4). */
-export function inTurn(addresses: readonly string[]): string[] {
+export function familiesInTurn(addresses: readonly string[]): string[] {
   const v4 = addresses.filter((address) => isIPv4(address));
   const v6 = addresses.filter((address) => !isIPv4(address));
-  const sorted: string[] = [];
-  for (let i = 0; i < Math.max(v4.length, v6.length); i += 1) {
-    for (const address of [v4[i], v6[i]]) if (address !== undefined) sorted.push(address);
-  }
-  return sorted;
+  return inTurn(v4, v6);
+}
+
+/** Returns the items of two lists in turn, the first list's first. */
+export function inTurn<Item>(one: readonly Item[], other: readonly Item[]): Item[] {
+  const longest = Math.max(one.length, other.length);
+  return Array.from({ length: longest }, (_, i) => [...one.slice(i, i + 1), ...other.slice(i, i + 1)]).flat();
 }
 
 /** Resolves exempt names such as `localhost`, which are in the hosts file but in no DNS. */

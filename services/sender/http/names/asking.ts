@@ -1,4 +1,5 @@
 import type { promises as dns } from 'node:dns';
+import { codeOf } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 
 /** A question to the name servers. */
@@ -8,7 +9,7 @@ export interface Question {
 }
 
 /**
- * What came of a question. `isAnswer`: a server has answered it, with records or with the code that there are none;
+ * The result of a question. `isAnswer`: a server has answered it, with records or with the code that there are none;
  * otherwise no server has, and the code is that of the last failure.
  */
 export interface Reply {
@@ -38,6 +39,8 @@ export interface AskingRules {
 /** The resolver's codes for a name that does not exist, or has no such record. */
 export const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
+/** In place of the code of an error that has none. */
+export const UNKNOWN = 'unknown error';
 /** A server that is silent for this long is not waited for alone: the next one is asked as well, milliseconds. */
 const ASK_AGAIN_MS = 500;
 /** A silent server is asked this often, and one that is alone once more: a datagram may be lost. */
@@ -93,7 +96,7 @@ export class Asking {
     try {
       opened = open(turn);
     } catch (error) {
-      const code = codeOf(error);
+      const code = codeOf(error, UNKNOWN);
       if (this.#waiting === 0) clock.at(clock.now(), () => this.#end(code));
       return;
     }
@@ -102,7 +105,7 @@ export class Asking {
       this.#waiting += 1;
       opened.resolver.resolve(question.name, question.type).then(
         (records) => this.#replied(question, opened, records as string[], null),
-        (error: unknown) => this.#replied(question, opened, [], codeOf(error)),
+        (error: unknown) => this.#replied(question, opened, [], codeOf(error, UNKNOWN)),
       );
     }
     if (turn + 1 < Math.max(SILENT_TURNS_MIN, SILENT_ROUNDS * opened.of)) this.#askIn(ASK_AGAIN_MS);
@@ -148,9 +151,4 @@ export class Asking {
     }
     this.#onReply(question, reply);
   }
-}
-
-export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : 'unknown error';
 }

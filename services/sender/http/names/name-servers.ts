@@ -53,7 +53,7 @@ export class NameServers {
     this.#options = options;
   }
 
-  /** What is wrong with the name servers, or null; asks them again from time to time while something is. */
+  /** Describes the fault of the name servers, null without one; asks them again from time to time while there is one. */
   get failing(): string | null {
     const now = this.#options.clock.now();
     if (this.#failing && now - this.#failing.seenAt > CONTROL_EVERY_MS) void this.#isWorking(now);

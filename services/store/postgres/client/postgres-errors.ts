@@ -1,4 +1,4 @@
-import { messageOf } from '../../../messages/error-message.ts';
+import { codeOf, messageOf } from '../../../messages/error-message.ts';
 import { FORMER_PRIMARY } from './timeline.ts';
 
 /**
@@ -58,9 +58,4 @@ export function failureOf(error: unknown): PostgresFailure {
 export function sqlStateOf(error: unknown): string {
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) ? code : '';
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { readonly code?: unknown } | null)?.code;
-  return typeof code === 'string' ? code : '';
 }
