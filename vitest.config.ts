@@ -29,6 +29,7 @@ const FEW_AT_ONCE = files([
   'guarantees/postgres/move',
   'guarantees/postgres/outage',
   'guarantees/recovery',
+  'guarantees/silent/hung-broker',
   'guarantees/silent/postgres',
   'guarantees/silent/registry',
   'guarantees/stalls',

@@ -1,15 +1,28 @@
 /**
- * `summarise-tests.ts REPORT [FAILED_STEPS]` prints one plain line, `N passed, N failed[, N skipped]`, from the JSON
- * report of the test runner, for machines that read the end of a log. A failed step that is no test counts as one
- * failure. Exits 1 when something failed, when no test ran, or when there is no report.
+ * `summarise-tests.ts REPORT [FAILED_STEPS]` prints from the JSON report of the test runner, for readers who see only the
+ * end of a log: each failed test with the beginning of its message, then one plain line, `N passed, N failed[, N
+ * skipped]`. A failed step that is no test counts as one failure. Exits 1 when something failed, when no test ran, or when
+ * there is no report.
  */
 import { readFileSync } from 'node:fs';
+
+/** Further failures are counted only. */
+const TOLD_MAX = 5;
+const MESSAGE_MAX = 1500;
+const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 
 interface Report {
   readonly success: boolean;
   readonly testResults: readonly {
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly name?: string;
+    /** Why the file failed outside its tests. */
+    readonly message?: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName?: string;
+      readonly failureMessages?: readonly string[] | null;
+    }[];
   }[];
 }
 
@@ -37,6 +50,21 @@ export function summarise(report: Report, failedSteps: number): Summary {
   };
 }
 
+/** Returns for each of the first failures its file, its test's name and the beginning of its message. */
+export function failuresOf(report: Report): string[] {
+  const failures = report.testResults.flatMap(({ name = '', status, message, assertionResults }) => {
+    const failed = assertionResults.filter((each) => each.status === 'failed');
+    const tests = failed.map((each) => [name, each.fullName, each.failureMessages?.join('\n')] as const);
+    return status === 'failed' && tests.length === 0
+      ? [[name, '(outside its tests)', message] as const]
+      : tests;
+  });
+  return failures.slice(0, TOLD_MAX).map(([file, test = '', message = '']) => {
+    const text = message.replace(COLOURS, '');
+    return `✗ ${file}: ${test}\n${text.length > MESSAGE_MAX ? `${text.slice(0, MESSAGE_MAX)} …` : text}`;
+  });
+}
+
 function readReport(path: string | undefined): Report | undefined {
   if (path === undefined) return undefined;
   try {
@@ -56,6 +84,7 @@ if (import.meta.filename === process.argv[1]) {
     console.error(
       `There is no test report in "${process.argv[2]}": the test runner exited before it wrote one.`,
     );
+  for (const failure of report ? failuresOf(report) : []) console.log(`${failure}\n`);
   console.log(summary.line);
   process.exitCode = summary.ok ? 0 : 1;
 }

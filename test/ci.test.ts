@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { summarise } from '../scripts/summarise-tests.ts';
+import { failuresOf, summarise } from '../scripts/summarise-tests.ts';
 
 const file = (status: string, ...tests: string[]) => ({
   status,
@@ -40,6 +40,26 @@ test('the summary of tests does not call a run without tests a success', () => {
 test('the summary of tests counts a failed step as a failure, tests or not', () => {
   const report = { success: true, testResults: [file('passed', 'passed')] };
   expect(summarise(report, 2)).toEqual({ line: '1 passed, 2 failed', ok: false });
+});
+
+test('the summary of tests tells what failed, without colours and cut', () => {
+  const failed = {
+    status: 'failed',
+    fullName: 'a b',
+    failureMessages: [`\u001b[31mwrong${'x'.repeat(2000)}`],
+  };
+  const report = {
+    success: false,
+    testResults: [
+      { name: 'one.test.ts', status: 'failed', assertionResults: [{ status: 'passed' }, failed] },
+      { name: 'two.test.ts', status: 'failed', message: 'no such module', assertionResults: [] },
+      file('passed', 'passed'),
+    ],
+  };
+  expect(failuresOf(report)).toEqual([
+    `✗ one.test.ts: a b\nwrong${'x'.repeat(1495)} …`,
+    '✗ two.test.ts: (outside its tests)\nno such module',
+  ]);
 });
 
 test('the script .ci/run runs every part of npm run check', () => {
