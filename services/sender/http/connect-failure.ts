@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { FailureCode } from '../../domain/attempt.ts';
+import { describedFailure } from '../../domain/failures/failure-signs.ts';
 
 /**
  * Evidence of an attempt about the network between us and the receivers. `reached`: a receiver's address answered,
@@ -78,18 +79,9 @@ export function connectFailureOf(error: Error & { code?: string; address?: strin
   return new ConnectFailure('tls_error', `TLS failed: ${tlsReason(error)}`);
 }
 
-/** OpenSSL's reasons for bytes that are no TLS record. */
-const NOT_TLS: ReadonlySet<string> = new Set([
-  'ERR_SSL_HTTP_REQUEST',
-  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
-  'ERR_SSL_UNEXPECTED_MESSAGE',
-  'ERR_SSL_WRONG_VERSION_NUMBER',
-]);
-
 /** Describes the errors that remain: certificate, name, version, or bytes that are not TLS at all. */
-function tlsReason(error: Error & { code?: string; reason?: string }): string {
+export function tlsReason(error: Error & { code?: string; reason?: string }): string {
   const code = error.code || 'handshake';
-  if (NOT_TLS.has(code)) return `${code}: the server answers in another protocol, such as plain HTTP`;
   // OpenSSL's own message has thread numbers and names of its source files; its reason is the readable part.
-  return `${code}: ${(error.reason ?? error.message).replace(/\s+/g, ' ').trim().slice(0, 200)}`;
+  return describedFailure(code, error.reason ?? error.message);
 }

@@ -36,6 +36,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
   readonly #client: Client;
   #socket: TLSSocket | null = null;
   #hasConnected = false;
+  #tlsError: Error | null = null;
   /** The TLS session that it resumes. */
   #resumed: Established['resumed'] = null;
   /** The end of its age, by the monotonic clock. */
@@ -100,6 +101,10 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
     return clock.now() < this.#until && clock.system(clock.wall()) < this.#certificateUntil;
   }
 
+  get tlsError(): Error | null {
+    return this.#tlsError;
+  }
+
   endedUnanswered(isSent: boolean, error: Error): boolean {
     const isFirst = this.#requests === 1;
     // TLS may break after it was established, too, when a receiver cannot go on with a session.
@@ -134,6 +139,9 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
       ({ socket, certificateUntil, resumed }) => {
         stepped();
         this.#socket = socket;
+        socket.on('error', (error: Error & { code?: string }) => {
+          if (error.code?.startsWith('ERR_SSL')) this.#tlsError ??= error;
+        });
         this.#resumed = resumed;
         this.#certificateUntil = certificateUntil;
         callback(null, socket);

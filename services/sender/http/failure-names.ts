@@ -1,5 +1,5 @@
 import type { Exchange, FailureCode, ResponseKept } from '../../domain/attempt.ts';
-import type { ConnectFailureFacts } from './connect-failure.ts';
+import { type ConnectFailureFacts, tlsReason } from './connect-failure.ts';
 
 /** Returns the failure code of a final status, or null for an acknowledgement (any 2xx). */
 export function failureCodeOf(status: number): FailureCode | null {
@@ -35,7 +35,8 @@ export function brokenExchange(
   }
   if (isAsserted)
     return { failureCode: 'protocol_error', detail: 'the status of the response is not one of HTTP' };
-  if (code.startsWith('ERR_SSL')) return { failureCode: 'tls_error', detail: `TLS failed: ${code}` };
+  if (code.startsWith('ERR_SSL'))
+    return { failureCode: 'tls_error', detail: `TLS failed: ${tlsReason(error)}` };
   if (!isBroken(error)) return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
   if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };
   return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };

@@ -34,6 +34,8 @@ const READ_ON_MS_MAX = 1000;
 export interface Carrier {
   /** Whether it closed before this exchange's response because of what was kept of earlier ones. `isSent`: the request was written. */
   endedUnanswered(isSent: boolean, error: Error): boolean;
+  /** The TLS error that ended it. undici reports only that the connection closed, where a close follows an alert. */
+  readonly tlsError: Error | null;
 }
 
 /** Notified when an exchange is over, before its promise is resolved. */
@@ -232,7 +234,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       this.#isSent = false;
       this.#owner.sendAgain(this);
     } else {
-      const { failureCode, detail } = brokenExchange(error, this.#interim > 0);
+      const { failureCode, detail } = brokenExchange(this.connection?.tlsError ?? error, this.#interim > 0);
       this.#end(failureCode, detail);
     }
   }

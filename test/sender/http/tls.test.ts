@@ -107,3 +107,42 @@ describe('a receiver gets not one byte of HTTP', () => {
     expect(receiver.received).toBe('');
   });
 });
+
+describe('the detail says what is wrong and what helps', () => {
+  const asking = { requestCert: true, rejectUnauthorized: true } as const;
+  const cases: [string, RegExp, () => ReturnType<typeof attempt>][] = [
+    [
+      'a client certificate is required, TLS 1.3',
+      /CERTIFICATE_REQUIRED: the receiver requires a client certificate; /,
+      async () => attempt(await good(), { tls: asking }),
+    ],
+    [
+      'a client certificate is required, TLS 1.2',
+      /requires a client certificate/,
+      async () => attempt(await good(), { tls: { ...asking, maxVersion: 'TLSv1.2' } }),
+    ],
+    [
+      'the issuer is not sent',
+      /UNABLE_TO_VERIFY_LEAF_SIGNATURE: .* intermediate certificates/,
+      async () => attempt(await good(), { extraCa: null }),
+    ],
+    [
+      'another name',
+      /ERR_TLS_CERT_ALTNAME_INVALID: the certificate is for another name/,
+      async () => attempt(await issueCertificate(authority, { hosts: ['a.example'] })),
+    ],
+    [
+      'HTTP/2 only',
+      /does not speak HTTP\/1\.1/,
+      async () => attempt(await good(), { tls: { ALPNProtocols: ['h2'] } }),
+    ],
+  ];
+  test.each(cases)('when %s', async (_, detail, run) => {
+    const { first } = await run();
+    expect(first).toMatchObject({
+      kind: 'failed',
+      failureCode: 'tls_error',
+      detail: expect.stringMatching(detail),
+    });
+  });
+});
