@@ -12,6 +12,7 @@ import {
   fileLengthProblems,
   functionLengthProblems,
 } from './tidy/code.ts';
+import { blockProblems } from './tidy/command-blocks.ts';
 import { crowdProblems, folderProblems } from './tidy/folders.ts';
 import { importProblems, importsOf } from './tidy/imports.ts';
 import { packageProblems } from './tidy/packages.ts';
@@ -23,6 +24,7 @@ import {
   readProject,
   readRest,
 } from './tidy/project.ts';
+import { UNTYPED } from './tidy/untyped-blocks.ts';
 import { titleProblems, wordProblems } from './tidy/words.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -105,6 +107,10 @@ test('the title of a test is a sentence with the titles around it', () => {
 
 test('every page, heading and file that is cited or linked exists', () => {
   none(files.flatMap(citationProblems(files)));
+});
+
+test('every command block of a page is typed by a suite, or says why not', () => {
+  none(blockProblems(files, modules, UNTYPED));
 });
 
 test('no command that is printed or documented fetches a package of a stranger', () => {

@@ -2,13 +2,14 @@
  * The samples of the reference, and the curl of README and of the quickstart, run as they stand against the real API.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDocs } from '../support/api/docs-visit.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
+import { commandsOf } from '../support/pages/command-blocks.ts';
 
 const RUN_MAX_MS = 120_000;
 
@@ -82,17 +83,17 @@ describe.each(Object.entries(LANGUAGES))('a sample in %s', (label, { file, progr
 });
 
 describe('the curl that publishes an event', () => {
-  test.each(['README.md', 'docs/quickstart.md'])('runs as it stands in %s', async (page) => {
-    const text = await readFile(new URL(`../../${page}`, import.meta.url), 'utf8');
-    const blocks = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code = '']) => code);
-    const block = blocks.find((code) => code.includes('/producer/events')) ?? '';
+  test.each([
+    ['README.md', commandsOf('README.md', 'Publish events')],
+    ['docs/quickstart.md', commandsOf('docs/quickstart.md', 'Publish an event')],
+  ])('runs as it stands in %s', async (_page, commands) => {
     const env = {
       HOOKRAIL_BASE_URL: api.api.url,
       HOOKRAIL_PRODUCER_KEY: api.keys.producer,
       HOOKRAIL_MERCHANT_ID: api.merchantId,
     };
     // What loads the variables needs a sandbox; here they are given.
-    const command = block.replace(/^set -a.*\n/m, '');
+    const [command = ''] = commands.filter((each) => !each.startsWith('set -a'));
     expect(command).toContain('curl');
     expect(JSON.parse(await output('bash', ['-c', command], env))).toMatchObject({
       accepted: 1,

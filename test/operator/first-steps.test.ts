@@ -1,10 +1,11 @@
 /** Guarantee: the first steps of docs/deploy.md work as they are typed, on a machine that has no data directory yet. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { commandsOf } from '../support/pages/command-blocks.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RUN_MAX_MS = 120_000;
@@ -14,18 +15,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hookrail-first-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-/** The commands of the first block, without comments. */
-function steps(): string[] {
-  const [, block = ''] =
-    /First steps on a new installation[^`]*```sh\n([\s\S]*?)```/.exec(
-      readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8'),
-    ) ?? [];
-  return block
-    .split('\n')
-    .map((line) => line.replace(/\s+#.*/, ''))
-    .filter(Boolean);
-}
 
 function type(command: string, environment: Readonly<Record<string, string>>): string {
   const typed = command.replace(
@@ -50,7 +39,7 @@ test.each<[string, (folder: string) => Readonly<Record<string, string>>]>([
   'the first steps work with %s',
   (_name, variables) => {
     const environment = { HOOKRAIL_ENVIRONMENT: 'production', ...variables(folder) };
-    const commands = steps();
+    const commands = commandsOf('docs/deploy.md', 'One process');
     expect(commands.length).toBe(4);
     const printed: string[] = [];
     for (const command of commands) {
