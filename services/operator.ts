@@ -33,7 +33,12 @@ const EXIT_FAILED = 1;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs the tool; resolves with the exit code: 0 done, 1 refused or failed, 2 invalid command line. */
+/** What a command printed says that something is wrong: there is nothing to add. */
+class ShownFailure extends Error {}
+
+/**
+ * Runs the tool; resolves with the exit code: 0 done, 1 refused, failed, or (`status`) not ready, 2 invalid command line.
+ */
 export async function runOperator(
   argv: readonly string[],
   environment: Environment,
@@ -53,6 +58,7 @@ export async function runOperator(
     await parse(argv, environment, execute, said);
     return EXIT_OK;
   } catch (error) {
+    if (error instanceof ShownFailure) return EXIT_FAILED;
     const isInvalid = error instanceof InvalidLine;
     const explained = isInvalid
       ? await explainLine(error, argv, (path) => helpOf(path, environment), VOCABULARY)
@@ -158,7 +164,7 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
     .command('replay', 'Replays: send missed events again', (replay) => replayCommands(replay, execute))
     .command(
       'status [urls..]',
-      'Show the state of a running service',
+      'Show the state of a running service; ends with 1 when a process is not ready',
       (status) =>
         status.positional('urls', {
           type: 'string',
@@ -172,6 +178,7 @@ function commandLine(environment: Environment, execute: Execute, print: (line: s
           await recordStoreSummaries(config, actorOf(config, argv)),
         );
         print(shown(argv.output === 'json' ? status : statusText(status), argv.output));
+        if (status.processes.some(({ ready }) => !ready)) throw new ShownFailure();
       },
     );
   const configOf = (options: GlobalOptions) => withDataDir(environment, options['data-dir']);

@@ -24,6 +24,7 @@ import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
+import { MISTAKEN_COMMAND_BUGS } from './users/mistaken-commands.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
 import { TEXT_FILE_BUGS } from './users/text-files.ts';
 import { WAY_BUGS } from './way/bugs.ts';
@@ -59,4 +60,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SPECIFICATION_BUGS,
   ...RECEIVER_BUGS,
   ...TEXT_FILE_BUGS,
+  ...MISTAKEN_COMMAND_BUGS,
 ];

@@ -56,9 +56,10 @@ export interface Broker {
     read(position: string): Promise<Quarantined | undefined>;
     /**
      * Puts any number of records back where they came from, unchanged, and removes them from the store. Records that
-     * cannot be put back stay there and are returned with the reason. Unknown positions are ignored.
+     * cannot be put back stay there and are returned with the reason. Unknown positions are ignored. `newIdOf`: an event
+     * for which it returns an id is published under that id instead, as any new event.
      */
-    requeue(positions: readonly string[]): Promise<Requeued>;
+    requeue(positions: readonly string[], newIdOf?: NewIdOf): Promise<Requeued>;
   };
   readonly deadLetters: RecordStore<DeadLetter>;
   readonly stalls: StallLog;
@@ -73,6 +74,9 @@ export interface Broker {
   /** Stops every consumer, makes settlements durable, releases the engine's resources. May be called twice. */
   close(): Promise<void>;
 }
+
+/** Returns the event id that replaces the one of a record; null = it keeps its own. */
+export type NewIdOf = (record: Quarantined) => string | null;
 
 export interface Requeued {
   readonly requeued: number;

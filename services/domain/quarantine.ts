@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { contentFaults } from './content/content-faults.ts';
 import type { DomainEvent } from './event.ts';
+import { uuidV5 } from './ids.ts';
 
 /**
  * Why an event cannot be routed, or (`attempt_stalled`) a task is put aside. The bytes are kept; after a fix the record
@@ -96,4 +98,18 @@ export interface RecordOrigin {
 export interface RecordHeader {
   readonly name: string;
   readonly value: Uint8Array | null;
+}
+
+/** Returns a Kafka record's position as text. */
+export function placeOf({ topic, partition, offset }: RecordOrigin): string {
+  return `${topic}/${partition}@${offset}`;
+}
+
+/**
+ * Returns the event id under which a conflict can be published; null for any other record. It is made of the event's id
+ * and content: whatever is put back twice is a repeat.
+ */
+export function newEventId({ reason, eventId, bytes }: Quarantined): string | null {
+  if (reason !== 'event_id_conflict') return null;
+  return uuidV5('as-new-event', eventId ?? '', hash('sha256', bytes, 'hex'));
 }

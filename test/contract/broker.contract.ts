@@ -3,6 +3,7 @@
  * Differences between engines are read from `capabilities`, never inferred from a name.
  */
 import { afterEach, beforeEach, describe } from 'vitest';
+import { conflictGuarantees } from './broker.conflicts.ts';
 import { eventGuarantees } from './broker.events.ts';
 import { firstAttemptGuarantees } from './broker.first-attempts.ts';
 import { journalGuarantees } from './broker.journal.ts';
@@ -26,6 +27,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     const give = () => bench;
     describe('with events', () => eventGuarantees(give));
     describe('with a pure router', () => routingGuarantees(give));
+    describe('with conflicts', () => conflictGuarantees(give));
     describe('with publishers', () => publisherGuarantees(give));
     describe('with first attempts', () => firstAttemptGuarantees(give));
     describe('with tasks', () => taskGuarantees(give));

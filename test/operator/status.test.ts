@@ -84,6 +84,28 @@ test('the status command does not take an unknown age of overdue tasks for none'
   expect(await text()).toContain('overdue tasks: the oldest for 42 s');
 });
 
+test.each(['text', 'json'])(
+  'the status command ends with 1 when a process is not ready, as %s',
+  async (format) => {
+    const server = createServer(({ url }, response) => {
+      response.writeHead(url === '/readyz' ? 503 : 200);
+      response.end(url === '/readyz' ? JSON.stringify({ ready: false, reasons: ['joining'] }) : '');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { code, out, err } = await runTool(
+      where(),
+      'status',
+      `http://127.0.0.1:${port}`,
+      '--output',
+      format,
+    );
+    expect([code, err]).toEqual([1, '']);
+    expect(out).toContain('joining');
+  },
+);
+
 test('the status command names an address where no service answers', async () => {
   const { code, err } = await runTool(where(), 'status', 'http://127.0.0.1:1');
   expect(code).toBe(1);

@@ -2,7 +2,7 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { Broker, ListOptions, RecordStore, Requeued } from '../broker.ts';
+import type { Broker, ListOptions, NewIdOf, RecordStore, Requeued } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
@@ -50,13 +50,13 @@ export function quarantineStore(
       const [stored] = await read(ids);
       return stored && decoded(stored, decoderOf);
     },
-    async requeue(positions) {
+    async requeue(positions, newIdOf = () => null) {
       const ids = idsOf(positions);
       const refused: Requeued['refused'][number][] = [];
       let requeued = 0;
       for (let from = 0; from < ids.length; from += REQUEUE_AT_ONCE) {
         const stored = await read(ids.slice(from, from + REQUEUE_AT_ONCE));
-        const done = await requeue(stored, { queue, decoderOf, clock });
+        const done = await requeue(stored, { queue, decoderOf, clock, newIdOf });
         requeued += done.requeued;
         refused.push(...done.refused);
       }
@@ -71,21 +71,24 @@ async function requeue(
     queue,
     decoderOf,
     clock,
+    newIdOf,
   }: {
     readonly queue: CommitQueue;
     readonly decoderOf: DecoderOf<Quarantined>;
     readonly clock: Pick<Clock, 'now'>;
+    readonly newIdOf: NewIdOf;
   },
 ): Promise<Requeued> {
   const found: { readonly id: number; readonly putBack: (half: CommitHalf) => void }[] = [];
   const refused: { readonly position: string; readonly detail: string }[] = [];
   for (const stored of records) {
-    const putBack = putBackOf(decoded(stored, decoderOf), clock);
+    const record = decoded(stored, decoderOf);
+    const putBack = putBackOf(record, newIdOf(record), clock);
     if (putBack) found.push({ id: Number(stored.key), putBack });
     else refused.push({ position: stored.key, detail: 'its bytes are not a record of this version' });
   }
   if (found.length === 0) return { requeued: 0, refused };
-  // Removed from the store and back on the stream in one commit. The id is already known, so it is not checked again.
+  // Removed from the store and back on the stream in one commit.
   await queue.publish((half) => {
     for (const { id, putBack } of found) {
       putBack(half);
@@ -96,12 +99,18 @@ async function requeue(
 }
 
 /** Returns how a record goes back to its stream, or undefined when it cannot. */
-function putBackOf(record: Quarantined, clock: Pick<Clock, 'now'>): ((half: CommitHalf) => void) | undefined {
+function putBackOf(
+  record: Quarantined,
+  newId: string | null,
+  clock: Pick<Clock, 'now'>,
+): ((half: CommitHalf) => void) | undefined {
   if (record.reason === 'attempt_stalled') {
     const task = taskOf(record);
     return task && ((half) => half.appendTask({ ...task, hop: task.hop + 1 }, clock.now()));
   }
   const event = eventOf(record);
+  if (event && newId !== null) return (half) => half.append(EVENTS, { ...event, eventId: newId }, true);
+  // The id is already known, so it is not checked again.
   return event && ((half) => half.append(EVENTS, event));
 }
 

@@ -80,11 +80,15 @@ export function quarantineCommands(commands: Argv<GlobalOptions>, run: Execute):
             array: true,
             describe: 'Positions from quarantine list',
           })
-          .option('all', { type: 'boolean', describe: 'All records in quarantine' })
+          .option('all', { type: 'boolean', describe: 'All records in quarantine, except conflicts' })
+          .option('as-new-event', {
+            type: 'boolean',
+            describe: 'Also conflicts (event_id_conflict), each as another event with a new id',
+          })
           .options(FILTER),
       (argv) => {
-        const { positions, all, reason, merchant, since } = argv;
-        return run('quarantine-replay', argv, { positions, all, reason, merchant, since });
+        const { positions, all, asNewEvent, reason, merchant, since } = argv;
+        return run('quarantine-replay', argv, { positions, all, asNewEvent, reason, merchant, since });
       },
     )
     .demandCommand(1, 'name a quarantine command: list, summary, show, replay');

@@ -102,3 +102,9 @@ export function timeOf(given: Arguments, name: string, now: number): number | un
     `${name}: must be a time such as 2030-01-31T08:00:00Z, or how long ago, such as 30m, 2h or 7d`,
   );
 }
+
+/** The context of a command on the broker's records. */
+export interface BrokerContext {
+  readonly now: number;
+  readonly audit: AddToAudit;
+}

@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts';
-import type { Arguments } from './arguments.ts';
-import { type BrokerContext, RECORD_STORE_COMMANDS } from './record-stores.ts';
+import type { Arguments, BrokerContext } from './arguments.ts';
+import { RECORD_STORE_COMMANDS } from './record-stores.ts';
 import { STREAM_COMMANDS } from './streams.ts';
 
 /** Operator commands on the broker rather than the store: the same with a running service and without one. */

@@ -1,24 +1,15 @@
-import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
-import type { Broker, RecordStore, Requeued } from '../../broker/broker.ts';
+import { timestamp } from '../../api/endpoint-json.ts';
+import type { Broker, RecordStore } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
-import {
-  QUARANTINE_REASONS,
-  type Quarantined,
-  type QuarantineReason,
-  type RecordOrigin,
-} from '../../domain/quarantine.ts';
-import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
-import { type AddToAudit, type Arguments, limitOf, OperatorError, timeOf } from './arguments.ts';
+import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
+import { type Arguments, type BrokerContext, limitOf, OperatorError } from './arguments.ts';
+import { filterOf, matcherOf } from './quarantine-filter.ts';
+import { replay } from './quarantine-replay.ts';
 
 /** Operator commands on the broker's record stores. */
 
 type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls'>;
 type Command = (recordStores: RecordStores, given: Arguments, context: BrokerContext) => Promise<unknown>;
-
-export interface BrokerContext {
-  readonly now: number;
-  readonly audit: AddToAudit;
-}
 
 const LIST_DEFAULT = 100;
 const LIST_MAX = 1000;
@@ -47,83 +38,6 @@ export const RECORD_STORE_COMMANDS = {
   'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
 } as const satisfies Record<string, Command>;
 
-/** The most positions in an audit entry. */
-const POSITIONS_MAX = 100;
-/** The most refusals in a response; the others are still listed. */
-const REFUSALS_MAX = 20;
-
-/**
- * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
- * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
- */
-async function replay(
-  { quarantine, stalls }: RecordStores,
-  given: Arguments,
-  { now, audit }: BrokerContext,
-): Promise<Replayed> {
-  const { positions = [], all = false } = given;
-  if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
-    throw new OperatorError('positions: must be a list of texts');
-  }
-  const filter = filterOf(given, now);
-  const chooses = all === true || Object.values(filter).some((value) => value !== undefined);
-  if (chooses === positions.length > 0) {
-    throw new OperatorError(
-      'give positions (see quarantine list), or --all, --reason, --merchant or --since',
-    );
-  }
-  const chosen = new Set<unknown>(positions);
-  const matches = matcherOf(filter);
-  const wanted: string[] = chooses ? [] : positions;
-  const pardoned = new Set<string>();
-  await quarantine.visit((position, record) => {
-    if (chooses ? !matches(record) : !chosen.has(position)) return;
-    if (chooses) wanted.push(position);
-    for (const key of blamedFor(record)) pardoned.add(key);
-  });
-  if (wanted.length === 0) return { replayed: 0 };
-  const asked = { ...filter, since: timestampOrNull(filter.since ?? null) ?? undefined };
-  const positionsOf = { records: wanted.length, positions: wanted.slice(0, POSITIONS_MAX) };
-  await audit('quarantine.replay', { ...asked, ...positionsOf }, filter.merchant);
-  // Otherwise it would be put aside again at once.
-  if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });
-  const { requeued, refused } = await quarantine.requeue(wanted);
-  if (refused.length === 0) return { replayed: requeued };
-  return { replayed: requeued, refused: refused.length, refusals: refused.slice(0, REFUSALS_MAX) };
-}
-
-/** `refusals` has the first refused records. */
-interface Replayed {
-  readonly replayed: number;
-  readonly refused?: number;
-  readonly refusals?: Requeued['refused'];
-}
-
-interface Filter {
-  readonly reason: QuarantineReason | undefined;
-  readonly merchant: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly since: number | undefined;
-}
-
-function filterOf(given: Arguments, now: number): Filter {
-  const { reason, merchant } = given;
-  if (merchant !== undefined && typeof merchant !== 'string')
-    throw new OperatorError('merchant: must be a text');
-  const known = QUARANTINE_REASONS.find((candidate) => candidate === reason);
-  if (reason !== undefined && known === undefined) {
-    throw new OperatorError(`reason: must be one of ${QUARANTINE_REASONS.join(', ')}`);
-  }
-  return { reason: known, merchant, since: timeOf(given, 'since', now) };
-}
-
-function matcherOf({ reason, merchant, since }: Filter): (record: Quarantined) => boolean {
-  return (record) =>
-    (reason === undefined || record.reason === reason) &&
-    (merchant === undefined || record.merchantId === merchant) &&
-    (since === undefined || record.at >= since);
-}
-
 /** Returns how many records each reason has, and the times of the oldest and the newest of them; most first. */
 async function summaryOf(records: {
   readonly visit: RecordStore<{ readonly reason: string; readonly at: number }>['visit'];
@@ -144,19 +58,6 @@ async function summaryOf(records: {
       oldest: timestamp(oldest),
       newest: timestamp(newest),
     }));
-}
-
-/** Returns what stalls were counted by for a record that was put aside; nothing for others. */
-function blamedFor({ reason, deliveryId, endpointId, merchantId, eventId, origin }: Quarantined): string[] {
-  const ids: Partial<Record<BlameKind, string | null | undefined>> = {
-    ...(reason === 'attempt_stalled' && { delivery: deliveryId, endpoint: endpointId, merchant: merchantId }),
-    ...(reason === 'event_stalled' && { event: eventId, record: origin && placeOf(origin) }),
-  };
-  return Object.entries(ids).flatMap(([kind, id]) => (id ? [blameKey(kind as BlameKind, id)] : []));
-}
-
-function placeOf({ topic, partition, offset }: RecordOrigin): string {
-  return `${topic}/${partition}@${offset}`;
 }
 
 function pageOf(given: Arguments): { limit: number; after?: string } {
@@ -201,7 +102,14 @@ function quarantinedJson(position: string, record: Quarantined) {
     key,
     bytes: size,
     detail,
+    ...newIdOf(record),
   };
+}
+
+/** Returns the event id under which `--as-new-event` publishes a conflict; nothing for others. */
+function newIdOf(record: Quarantined) {
+  const id = newEventId(record);
+  return id === null ? {} : { asNewEvent: id };
 }
 
 /** Returns the rest of the Kafka record; nothing where there was none. */

@@ -1,7 +1,6 @@
 import type { Broker, Losses } from '../../broker/broker.ts';
 import type { Loss, TopicLosses } from '../../broker/losses.ts';
-import { type Arguments, OperatorError } from './arguments.ts';
-import type { BrokerContext } from './record-stores.ts';
+import { type Arguments, type BrokerContext, OperatorError } from './arguments.ts';
 
 /** Operator commands on the streams' losses. */
 

@@ -3,7 +3,7 @@ import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
-import { requeuedHeader } from '../seen/requeued.ts';
+import { requeuedHeader, withoutRequeued } from '../seen/requeued.ts';
 import { publishedByHeader } from '../streams/published-by.ts';
 import type { Outgoing } from '../streams/settle.ts';
 import type { TopicNames } from '../topics/topic-spec.ts';
@@ -26,13 +26,17 @@ export class CannotPutBack extends Error {
   override readonly name = 'CannotPutBack';
 }
 
-/**
- * Returns a stored record as it goes back to the topic that it came from. `key`: that of the stored record, by
- * which the router recognises an event that is put back. Throws CannotPutBack.
- */
+export interface PutBack {
+  /** The key of the stored record, by which the router recognises an event that is put back. */
+  readonly key: Buffer | null;
+  /** The event id that replaces its own; null = it keeps it. The router then takes it for any new event. */
+  readonly newId: string | null;
+}
+
+/** Returns a stored record as it goes back to the topic that it came from. Throws CannotPutBack. */
 export async function putBackRecord(
   stored: Quarantined,
-  key: Buffer | null,
+  { key, newId }: PutBack,
   deps: PutBackDeps,
 ): Promise<OutgoingRecord> {
   const { topics } = deps;
@@ -50,6 +54,7 @@ export async function putBackRecord(
   }
   if (topic === topics.events) {
     const record = await event(stored, deps);
+    if (newId !== null) return await renamed(record, newId, deps);
     return { ...record, headers: { ...record.headers, ...requeuedHeader(key) } };
   }
   const value = asBuffer(stored.bytes);
@@ -74,6 +79,20 @@ async function event(stored: Quarantined, deps: PutBackDeps): Promise<OutgoingRe
   const { publishedBy } = stored;
   const headers = publishedBy === undefined ? {} : publishedByHeader(publishedBy);
   return { topic: events, partition: deps.partitionOf(events, key), key: Buffer.from(key), value, headers };
+}
+
+/** Fields that a producer's own schema adds are lost: the event is written with hookrail's schema. */
+async function renamed(
+  record: OutgoingRecord,
+  eventId: string,
+  { records, clock }: PutBackDeps,
+): Promise<OutgoingRecord> {
+  const value = record.value ?? Buffer.alloc(0);
+  await learnWithin(records, value, clock);
+  const decoded = records.decodeEvent(value);
+  if (!decoded.ok) throw new CannotPutBack(`it still cannot be read: ${decoded.detail}`);
+  const headers = withoutRequeued(record.headers ?? {});
+  return { ...record, headers, value: records.encodeEvent({ ...decoded.event, eventId }) };
 }
 
 function asItWas(

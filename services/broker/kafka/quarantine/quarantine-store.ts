@@ -73,14 +73,16 @@ export class QuarantineStore {
   /**
    * See the port. Rejects with "outcome unknown" when brokers do not respond for 30 s: some may be requeued by then.
    */
-  requeue: Broker['quarantine']['requeue'] = async (positions) => {
+  requeue: Broker['quarantine']['requeue'] = async (positions, newIdOf = () => null) => {
     const refused: Requeued['refused'][number][] = [];
     let requeued = 0;
     let waiting: Promise<void>[] = [];
     let bytes = 0;
     await this.#store.take(positions, async (item) => {
       try {
-        const record = await putBackRecord(await this.#decoded(item), item.key, this.#putBackDeps());
+        const stored = await this.#decoded(item);
+        const put = { key: item.key, newId: newIdOf(stored) };
+        const record = await putBackRecord(stored, put, this.#putBackDeps());
         waiting.push(this.#putBack(item, record));
       } catch (error) {
         if (!(error instanceof CannotPutBack)) throw error;

@@ -12,3 +12,9 @@ export function requeuedAs(headers: IHeaders): string | undefined {
   const value = headers[REQUEUED];
   return (Array.isArray(value) ? value.at(-1) : value)?.toString('latin1');
 }
+
+/** Returns the headers of an event that is published as a new one. */
+export function withoutRequeued<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
+  const { [REQUEUED]: _, ...others } = headers;
+  return others;
+}

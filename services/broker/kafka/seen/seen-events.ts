@@ -46,7 +46,7 @@ export class SeenEvents {
   /**
    * Looks up an event and remembers it. Contents are equal when the decoded events are, whatever version of the schema
    * they were written with. `requeuedAs`: name of the quarantined record that an operator put back; such an event is
-   * routed once more, unless the same quarantined record was put back twice.
+   * routed once more, unless the same quarantined record was put back twice, or another event has got its id meanwhile.
    */
   check(
     partition: Partition,
@@ -59,10 +59,10 @@ export class SeenEvents {
     if (!window) return 'first';
     const content = JSON.stringify(event);
     const known = window.add(event.eventId, offset, at, content);
+    if (known === 'other') return 'conflict';
     if (requeuedAs !== undefined) {
       return window.add(`requeued ${requeuedAs}`, offset, at, content) === 'same' ? 'repeat' : 'first';
     }
-    if (known === 'same') return 'repeat';
-    return known === 'other' ? 'conflict' : 'first';
+    return known === 'same' ? 'repeat' : 'first';
   }
 }

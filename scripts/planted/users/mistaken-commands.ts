@@ -1,0 +1,43 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const CONTRACT = 'test/broker/sqlite/contract.test.ts';
+
+/** Commands that do something else than the person who types them meant. */
+export const MISTAKEN_COMMAND_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'conflict-replayed-with-all',
+    bug: 'a replay of many puts events back whose ids belong to other events',
+    file: 'services/operator/commands/quarantine-replay.ts',
+    text: 'if (id !== null && !this.#asNewEvent) {',
+    replacement: 'if (id !== null && id === null) {',
+    test: CONTRACT,
+    title: 'leaves conflicts out of a replay',
+  },
+  {
+    id: 'new-event-under-old-id',
+    bug: 'a conflict is published as a new event under the id that it had',
+    file: 'services/domain/quarantine.ts',
+    text: "return uuidV5('as-new-event', eventId ?? '', hash('sha256', bytes, 'hex'));",
+    replacement: 'return eventId;',
+    test: CONTRACT,
+    title: 'publishes a conflict under a new id',
+  },
+  {
+    id: 'part-of-a-name-changes',
+    bug: 'a part of a name is enough to change an endpoint',
+    file: 'simulator/commands/endpoints.ts',
+    text: 'run === get ? findEndpoint : findEndpointToChange',
+    replacement: 'run === get ? findEndpoint : findEndpoint',
+    test: 'test/simulator/dead-ends.test.ts',
+    title: 'a dead end names what is wrong',
+  },
+  {
+    id: 'one-of-several-sandboxes',
+    bug: 'a command goes to one of several sandboxes that run',
+    file: 'simulator/sandbox-place.ts',
+    text: 'if (one && others.length > 0) {',
+    replacement: 'if (one && others.length > 99) {',
+    test: 'test/executable/sandbox-place.test.ts',
+    title: 'several that run are named',
+  },
+];

@@ -1,0 +1,131 @@
+import { timestampOrNull } from '../../api/endpoint-json.ts';
+import type { Broker, Requeued } from '../../broker/broker.ts';
+import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
+import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
+import { type Arguments, type BrokerContext, OperatorError } from './arguments.ts';
+import { type Filter, filterOf, matcherOf } from './quarantine-filter.ts';
+
+/** The most positions in an audit entry. */
+const POSITIONS_MAX = 100;
+/** The most refusals, or new events, in a response; the others are still listed by `quarantine list`. */
+const SHOWN_MAX = 20;
+const CONFLICT =
+  'another event has this id: put back as it is, receivers would get two events under one webhook-id. Have the producer ' +
+  'publish it under an id of its own, or publish it under a new one: --as-new-event';
+
+interface NewEvent {
+  readonly position: string;
+  readonly eventId: string | null;
+  readonly newEventId: string;
+}
+
+/** `refusals` has the first refused records, `newEvents` the first that were published under new ids. */
+interface Replayed {
+  readonly replayed: number;
+  /** Conflicts that were left out. */
+  readonly conflicts?: { readonly leftOut: number; readonly detail: string };
+  readonly refused?: number;
+  readonly refusals?: Requeued['refused'];
+  readonly newEvents?: readonly NewEvent[];
+}
+
+/** The records that a replay is about, as they were when it began. */
+class Choice {
+  readonly wanted: string[] = [];
+  readonly conflicts: string[] = [];
+  readonly newEvents: NewEvent[] = [];
+  /** The stalls that are forgotten. */
+  readonly pardoned = new Set<string>();
+  readonly #asNewEvent: boolean;
+
+  constructor(asNewEvent: boolean) {
+    this.#asNewEvent = asNewEvent;
+  }
+
+  add(position: string, record: Quarantined): void {
+    const id = newEventId(record);
+    if (id !== null && !this.#asNewEvent) {
+      this.conflicts.push(position);
+      return;
+    }
+    if (id !== null) this.newEvents.push({ position, eventId: record.eventId, newEventId: id });
+    this.wanted.push(position);
+    for (const key of blamedFor(record)) this.pardoned.add(key);
+  }
+}
+
+/**
+ * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
+ * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
+ * Conflicts are put back with `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers".
+ */
+export async function replay(
+  { quarantine, stalls }: Pick<Broker, 'quarantine' | 'stalls'>,
+  given: Arguments,
+  { now, audit }: BrokerContext,
+): Promise<Replayed> {
+  const { positions = [], all = false, asNewEvent = false } = given;
+  if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
+    throw new OperatorError('positions: must be a list of texts');
+  }
+  if (typeof asNewEvent !== 'boolean') throw new OperatorError('asNewEvent: must be true or false');
+  const filter = filterOf(given, now);
+  const chooses = all === true || Object.values(filter).some((value) => value !== undefined);
+  if (chooses === positions.length > 0) {
+    throw new OperatorError(
+      'give positions (see quarantine list), or --all, --reason, --merchant or --since',
+    );
+  }
+  const named = new Set<unknown>(positions);
+  const matches = matcherOf(filter);
+  const choice = new Choice(asNewEvent);
+  await quarantine.visit((position, record) => {
+    if (chooses ? matches(record) : named.has(position)) choice.add(position, record);
+  });
+  const { wanted, newEvents, pardoned } = choice;
+  if (wanted.length === 0) return replayed({ requeued: 0, refused: [] }, choice, chooses);
+  const newIds = newEvents.map((each) => each.newEventId).slice(0, POSITIONS_MAX);
+  await audit(
+    'quarantine.replay',
+    {
+      ...auditedFilter(filter),
+      ...{ records: wanted.length, positions: wanted.slice(0, POSITIONS_MAX) },
+      ...(newIds.length > 0 && { newEventIds: newIds }),
+    },
+    filter.merchant,
+  );
+  // Otherwise it would be put aside again at once.
+  if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });
+  return replayed(await quarantine.requeue(wanted, asNewEvent ? newEventId : undefined), choice, chooses);
+}
+
+function auditedFilter(filter: Filter) {
+  return { ...filter, since: timestampOrNull(filter.since ?? null) ?? undefined };
+}
+
+/** Conflicts that were named are refused; those among many are left out. */
+function replayed(
+  { requeued, refused }: Requeued,
+  { conflicts, newEvents }: Choice,
+  chooses: boolean,
+): Replayed {
+  const named = chooses ? [] : conflicts.map((position) => ({ position, detail: CONFLICT }));
+  const refusals = [...named, ...refused];
+  const failed = new Set(refused.map(({ position }) => position));
+  const published = newEvents.filter(({ position }) => !failed.has(position));
+  return {
+    replayed: requeued,
+    ...(chooses && conflicts.length > 0 && { conflicts: { leftOut: conflicts.length, detail: CONFLICT } }),
+    ...(refusals.length > 0 && { refused: refusals.length, refusals: refusals.slice(0, SHOWN_MAX) }),
+    ...(published.length > 0 && { newEvents: published.slice(0, SHOWN_MAX) }),
+  };
+}
+
+/** Returns what stalls were counted by for a record that was put aside; nothing for others. */
+function blamedFor({ reason, deliveryId, endpointId, merchantId, eventId, origin }: Quarantined): string[] {
+  const ids: Partial<Record<BlameKind, string | null | undefined>> = {
+    ...(reason === 'attempt_stalled' && { delivery: deliveryId, endpoint: endpointId, merchant: merchantId }),
+    ...(reason === 'event_stalled' && { event: eventId, record: origin && placeOf(origin) }),
+  };
+  return Object.entries(ids).flatMap(([kind, id]) => (id ? [blameKey(kind as BlameKind, id)] : []));
+}
