@@ -6,7 +6,7 @@ import { nameOf, SIMULATOR, SIMULATOR_TOOL, START_TOOL } from './commands.ts';
 import { EXIT, usage } from './exit.ts';
 import { columns } from './output.ts';
 import { runAsProcess } from './process.ts';
-import { withSandbox } from './sandbox-place.ts';
+import { type Found, foundDataDir } from './sandbox-place.ts';
 import type { Surroundings } from './session.ts';
 import { HELP_WIDTH, widthOf } from './terminal/width.ts';
 
@@ -110,9 +110,17 @@ function version(): string {
 async function operator(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { runOperator } = await import('../services/operator.ts');
   const { environment, stdout, stderr } = surroundings;
+  let found: Found;
+  try {
+    found = foundDataDir(environment);
+  } catch (error) {
+    return report(error, args, surroundings);
+  }
+  const isForPeople = !args.some((word) => word === 'json' || word === '--output=json');
+  if (found.why && isForPeople) stderr.write(`${found.why}\n`);
   return runOperator(
     args,
-    withSandbox(environment),
+    { ...environment, HOOKRAIL_DATA_DIR: found.dataDir },
     (line) => stdout.write(`${line}\n`),
     (line) => stderr.write(`${line}\n`),
   );

@@ -134,6 +134,8 @@ export async function inSession(
 ): Promise<void> {
   const session = new Session(options, surroundings);
   try {
+    const { whyThere } = session.settings;
+    if (whyThere) session.output.advise({ says: whyThere, next: [] });
     session.settings.refuseLive();
     await body(session);
   } finally {

@@ -60,6 +60,8 @@ const BASE_URL_DEFAULT = 'http://127.0.0.1:8080';
 /** The settings of a command: options override the environment, which overrides the sandbox's file. */
 export class Settings {
   readonly dataDir: string;
+  /** Why the data directory is not the one of this folder; null where it is, or was given. */
+  readonly whyThere: string | null;
   readonly #options: GlobalOptions;
   readonly #environment: Environment;
   #fileRead: Environment | undefined;
@@ -67,7 +69,11 @@ export class Settings {
   constructor(options: GlobalOptions, environment: Environment) {
     this.#options = options;
     this.#environment = environment;
-    this.dataDir = options.dataDir ?? foundDataDir(environment);
+    const { dataDir, why } = options.dataDir
+      ? { dataDir: options.dataDir, why: null }
+      : foundDataDir(environment);
+    this.dataDir = dataDir;
+    this.whyThere = why;
   }
 
   /** Read when a value is first looked for: a command that needs none of it does not fail for it. */

@@ -15,7 +15,7 @@ import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { parseEventTypes } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
-import { findEndpoint } from './log/find.ts';
+import { findEndpoint, findEndpointToChange } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { sendTest } from './send-test.ts';
 
@@ -35,6 +35,7 @@ interface UpdateOptions extends EndpointOptions {
   readonly description?: string;
   readonly events?: string[];
   readonly allEvents?: boolean;
+  readonly apiVersion?: ApiVersion;
 }
 
 interface TestOptions extends EndpointOptions {
@@ -48,6 +49,12 @@ const EVENTS_OPTION = {
   type: 'string',
   array: true,
   describe: 'Event types to receive: KYC,fiatToCrypto',
+} as const;
+
+const API_VERSION_OPTION = {
+  choices: API_VERSIONS,
+  requiresArg: true,
+  describe: 'Version the webhooks are written in',
 } as const;
 
 /** Endpoints through the REST API, one subcommand per operation. */
@@ -73,7 +80,9 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
     handler: (options) =>
       inSession(options, surroundings, async (session) => {
         const api = new MerchantApi(session.api());
-        const endpoint = await findEndpoint(api, options.endpoint);
+        // What changes nothing takes a part of a name, too.
+        const find = run === get ? findEndpoint : findEndpointToChange;
+        const endpoint = await find(api, options.endpoint);
         await run(api, { ...(options as unknown as Options), endpoint }, session);
       }),
   });
@@ -87,13 +96,18 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
         .command(listCommand(surroundings))
         .command(onEndpoint('get', 'Show one endpoint', get))
         .command(
-          onEndpoint<UpdateOptions>('update', 'Change URL, description or filter', update, (args) =>
-            args.options({
-              url: { type: 'string' },
-              description: { type: 'string' },
-              events: EVENTS_OPTION,
-              'all-events': { type: 'boolean', describe: 'Receive every event type' },
-            }),
+          onEndpoint<UpdateOptions>(
+            'update',
+            'Change URL, description, filter or API version',
+            update,
+            (args) =>
+              args.options({
+                url: { type: 'string' },
+                description: { type: 'string' },
+                events: EVENTS_OPTION,
+                'all-events': { type: 'boolean', describe: 'Receive every event type' },
+                'api-version': API_VERSION_OPTION,
+              }),
           ),
         )
         .command(onEndpoint('rotate', 'Rotate the signing secret; the old one is invalid at once', rotate))
@@ -146,7 +160,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
       url: { type: 'string', demandOption: true, describe: 'https URL' },
       description: { type: 'string', default: UNDESCRIBED, describe: 'A name to recognise it by' },
       events: { ...EVENTS_OPTION, describe: 'Event types to receive: KYC,fiatToCrypto (default: all)' },
-      'api-version': { choices: API_VERSIONS, describe: 'Version the webhooks are written in' },
+      'api-version': API_VERSION_OPTION,
     },
     handler: (options) =>
       inSession(options, surroundings, async (session) => {
@@ -190,14 +204,15 @@ function listCommand(
 async function update(api: MerchantApi, options: UpdateOptions, session: Session): Promise<void> {
   if (options.events && options.allEvents) throw usage('--events and --all-events cannot be combined');
   const subscribed = options.allEvents ? null : options.events && parseEventTypes(options.events);
-  const { url, description } = options;
+  const { url, description, apiVersion } = options;
   const given: EndpointChange = {
     ...(url === undefined ? {} : { url }),
     ...(description === undefined ? {} : { description }),
     ...(subscribed === undefined ? {} : { subscribed_events: subscribed }),
+    ...(apiVersion === undefined ? {} : { api_version: apiVersion }),
   };
   if (Object.keys(given).length === 0) {
-    throw usage('nothing to change: give --url, --description, --events or --all-events');
+    throw usage('nothing to change: give --url, --description, --events, --all-events or --api-version');
   }
   const command = `endpoints update ${options.endpoint} --url`;
   await withUrlAdvice(change(api, options.endpoint, given, session), url ?? '', command);

@@ -24,6 +24,7 @@ import { type Entry, Intake, LISTENER_PATH } from './intake.ts';
 export interface ListenerOptions {
   readonly target: ForwardTarget;
   readonly events: WantedEndpoint['events'];
+  readonly apiVersion: WantedEndpoint['apiVersion'];
   readonly skipVerify: boolean;
   /** The port to listen on; undefined: that of the last run, or any free one. */
   readonly port: number | undefined;
@@ -154,11 +155,11 @@ export class Listener {
   }
 
   async #register(api: MerchantApi): Promise<ReadyListener> {
-    const { target, events } = this.#wanted;
+    const { target, events, apiVersion } = this.#wanted;
     const startedAt = new Date(await api.now()).toISOString();
     const url = new URL(this.#kept.name, this.#server?.url).href;
     const description = `listen → ${target.url.href}`;
-    const endpoint = await ensureEndpoint(api, this.#kept, { url, description, events });
+    const endpoint = await ensureEndpoint(api, this.#kept, { url, description, events, apiVersion });
     this.#intake.secret = endpoint.secret;
     if (endpoint.isChanged) await this.#session.pause(ENDPOINT_IN_FORCE_MS);
     const { since = startedAt } = this.#kept.read();

@@ -10,7 +10,7 @@ import { keptListener, type ListenerOptions } from './listener.ts';
  */
 export async function secretFor(
   session: Session,
-  { target, events, port }: Pick<ListenerOptions, 'target' | 'events' | 'port'>,
+  { target, events, apiVersion, port }: Pick<ListenerOptions, 'target' | 'events' | 'apiVersion' | 'port'>,
 ): Promise<{ readonly uuid: string; readonly secret: string }> {
   const kept = keptListener(session, target);
   const { secret, endpoint: uuid, port: last } = kept.read();
@@ -21,7 +21,7 @@ export async function secretFor(
   }
   const url = `https://127.0.0.1:${port ?? last ?? PORT_UNKNOWN}/${kept.name}`;
   const description = `listen → ${target.url.href}`;
-  const made = await ensureEndpoint(api, kept, { url, description, events });
+  const made = await ensureEndpoint(api, kept, { url, description, events, apiVersion });
   await disableEndpoint(new MerchantApi(session.lastingApi()), kept);
   return made;
 }

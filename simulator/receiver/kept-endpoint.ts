@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ApiVersion } from '../../services/domain/endpoint.ts';
 import type { EventType } from '../../services/domain/event.ts';
 import { secretHint } from '../../services/domain/secret.ts';
 import { ApiRefusal } from '../client/api-client.ts';
@@ -83,6 +84,8 @@ export interface WantedEndpoint {
   readonly description: string;
   /** null = every type. */
   readonly events: readonly EventType[] | null;
+  /** Absent = that of the API key, or as the endpoint has it. */
+  readonly apiVersion?: ApiVersion | undefined;
 }
 
 /** How the endpoint came by its secret. */
@@ -118,6 +121,7 @@ export async function ensureEndpoint(
       url: wanted.url,
       description: described(wanted),
       ...(wanted.events === null ? {} : { subscribed_events: [...wanted.events] }),
+      ...(wanted.apiVersion === undefined ? {} : { api_version: wanted.apiVersion }),
     });
     const { uuid, signing_secret: first, created_at } = made;
     kept.change({ endpoint: uuid, secret: first, since: created_at });
@@ -161,10 +165,12 @@ function changeOf(known: EndpointAnswer, wanted: WantedEndpoint): EndpointChange
   const description = described(wanted);
   const isFilterRight =
     JSON.stringify(known.subscribed_events?.toSorted()) === JSON.stringify(wanted.events?.toSorted());
+  const { apiVersion = known.api_version } = wanted;
   const change: EndpointChange = {
     ...(known.url === wanted.url ? {} : { url: wanted.url }),
     ...(known.description === description ? {} : { description }),
     ...(known.status === 'active' ? {} : { status: 'active' as const }),
+    ...(known.api_version === apiVersion ? {} : { api_version: apiVersion as ApiVersion }),
     ...(isFilterRight ? {} : { subscribed_events: wanted.events === null ? null : [...wanted.events] }),
   };
   return Object.keys(change).length === 0 ? undefined : change;

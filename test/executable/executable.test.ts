@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runTool } from '../../simulator/hookrail.ts';
-import { rememberSandbox, withSandbox } from '../../simulator/sandbox-place.ts';
+import { foundDataDir, rememberSandbox } from '../../simulator/sandbox-place.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { JSON_COMMANDS, WITHOUT_DATA } from './json-commands.ts';
@@ -140,19 +140,17 @@ test('an error is JSON on standard error where JSON is asked for, and names the 
   }
 }, 60_000);
 
-test('the file that says where the sandbox is holds a path, for its owner only', () => {
+test('the file that says where the sandbox is holds its process and a path, for its owner only', () => {
   const file = join(folder, '.local', 'state', 'hookrail', 'sandbox');
-  expect(readFileSync(file, 'utf8')).toBe(`${join(folder, 'data')}\n`);
+  expect(readFileSync(file, 'utf8').replace(/^\d+ /, '')).toBe(`${join(folder, 'data')}\n`);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('in production no command turns to the sandbox', () => {
   const environment = { XDG_STATE_HOME: join(folder, 'state') };
   rememberSandbox(join(folder, 'data'), environment);
-  expect(withSandbox(environment).HOOKRAIL_DATA_DIR).toBe(join(folder, 'data'));
-  expect(withSandbox({ ...environment, HOOKRAIL_ENVIRONMENT: 'production' }).HOOKRAIL_DATA_DIR).toBe(
-    './data',
-  );
+  expect(foundDataDir(environment).dataDir).toBe(join(folder, 'data'));
+  expect(foundDataDir({ ...environment, HOOKRAIL_ENVIRONMENT: 'production' }).dataDir).toBe('./data');
 });
 
 /** Types a line without a process. */

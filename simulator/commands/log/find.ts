@@ -1,7 +1,13 @@
 import { isUuid } from '../../../services/domain/ids.ts';
 import { visible } from '../../../services/domain/text/visible-text.ts';
 import { ApiRefusal } from '../../client/api-client.ts';
-import type { DeliveryDetailAnswer, EventAnswer, MerchantApi, Page } from '../../client/merchant-api.ts';
+import type {
+  DeliveryDetailAnswer,
+  EndpointAnswer,
+  EventAnswer,
+  MerchantApi,
+  Page,
+} from '../../client/merchant-api.ts';
 import { CommandFailure, EXIT, usage } from '../../exit.ts';
 
 const DIGITS_MIN = 8;
@@ -9,25 +15,73 @@ const PAGE = 100;
 /** The newest deliveries or events that are searched for the beginning of an id. */
 const SEARCHED_MAX = 10_000;
 
-/** Returns the uuid of an endpoint by its uuid or some digits of it, its description, or its URL, or parts of these. */
+/**
+ * Returns the uuid of an endpoint, to read about it, by its uuid or some digits of it, its description, or its URL, or
+ * parts of these.
+ */
 export async function findEndpoint(api: MerchantApi, named: string): Promise<string> {
   if (isUuid(named)) return named.toLowerCase();
   const endpoints = await api.endpoints();
-  const wanted = named.toLowerCase();
-  const kinds = [
+  const kinds = [...wholeNames(endpoints, named), ...partsOfNames(endpoints, named)];
+  return onlyOne(
+    named,
+    kinds.find((kind) => kind.length > 0),
+  ).uuid;
+}
+
+/**
+ * Returns the uuid of an endpoint, to change it or to send to it, by its uuid or at least eight digits of it, its whole
+ * description, or its whole URL: a part of a name may be another endpoint's by tomorrow.
+ */
+export async function findEndpointToChange(api: MerchantApi, named: string): Promise<string> {
+  if (isUuid(named)) return named.toLowerCase();
+  const endpoints = await api.endpoints();
+  const found = wholeNames(endpoints, named).find((kind) => kind.length > 0);
+  if (found) return onlyOne(named, found).uuid;
+  const meant = partsOfNames(endpoints, named).find((kind) => kind.length > 0);
+  if (!meant) return onlyOne(named, meant).uuid;
+  throw usage(
+    `"${visible(named)}" is only a part of ${meant.map(shown).join(', ')}: give at least ${DIGITS_MIN} digits of its id, ` +
+      'or its whole description or URL',
+    'hookrail sim endpoints list',
+  );
+}
+
+/** Returns the endpoints that have it as a name, by kind of name, the surest first. */
+function wholeNames(endpoints: readonly EndpointAnswer[], named: string): EndpointAnswer[][] {
+  return [
     endpoints.filter(({ description, url }) => description === named || url === named),
-    /^[0-9a-f-]{4,}$/.test(wanted) ? endpoints.filter(({ uuid }) => uuid.startsWith(wanted)) : [],
+    beginningWith(endpoints, named, DIGITS_MIN),
+  ];
+}
+
+function partsOfNames(endpoints: readonly EndpointAnswer[], named: string): EndpointAnswer[][] {
+  const wanted = named.toLowerCase();
+  return [
+    beginningWith(endpoints, named, 4),
     endpoints.filter(({ description, url }) => `${description}\n${url}`.toLowerCase().includes(wanted)),
   ];
-  const [found, ...others] = kinds.find((kind) => kind.length > 0) ?? [];
+}
+
+function beginningWith(endpoints: readonly EndpointAnswer[], named: string, least: number): EndpointAnswer[] {
+  const digits = named.toLowerCase();
+  if (digits.length < least || !/^[0-9a-f-]+$/.test(digits)) return [];
+  return endpoints.filter(({ uuid }) => uuid.startsWith(digits));
+}
+
+function onlyOne(named: string, endpoints: readonly EndpointAnswer[] = []): EndpointAnswer {
+  const [found, ...others] = endpoints;
   if (found === undefined) {
     throw new CommandFailure(EXIT.api, `no endpoint has "${visible(named)}" as its id, description or URL`, [
       'list them with: hookrail sim endpoints list',
     ]);
   }
-  if (others.length === 0) return found.uuid;
-  const names = [found, ...others].map(({ uuid, url }) => `${uuid.slice(0, DIGITS_MIN)} ${visible(url)}`);
-  throw usage(`"${visible(named)}" may be ${names.join(', ')}`, 'hookrail sim endpoints list');
+  if (others.length === 0) return found;
+  throw usage(`"${visible(named)}" may be ${endpoints.map(shown).join(', ')}`, 'hookrail sim endpoints list');
+}
+
+function shown({ uuid, url, description }: EndpointAnswer): string {
+  return `${uuid.slice(0, DIGITS_MIN)} ${visible(url)} "${visible(description)}"`;
 }
 
 /** Returns a delivery by its uuid or at least eight digits of it. `endpoint` makes the search unnecessary. */

@@ -8,7 +8,7 @@ import { parseEventTypes } from '../../scenario/event-name.ts';
 import { parseWait } from '../../scenario/run-options.ts';
 import type { CommandOptions, Session } from '../../session.ts';
 import { shortId } from '../wait-end.ts';
-import { findEndpoint } from './find.ts';
+import { findEndpointToChange } from './find.ts';
 import { followRequested } from './requested.ts';
 
 export interface ReplayOptions extends CommandOptions {
@@ -55,7 +55,7 @@ export async function replay(session: Session, options: ReplayOptions): Promise<
   const until = parsePast('until', options.until, `${command} --since ${options.since}`);
   const wait = parseWait(options.wait, output.isInteractive);
   const api = new MerchantApi(session.api());
-  const endpoint = await findEndpoint(api, options.endpoint);
+  const endpoint = await findEndpointToChange(api, options.endpoint);
   const request: ReplayRequest = {
     since: await pastTime(since, api),
     only: options.only,

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs';
+import { API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint.ts';
 import { usage } from '../../exit.ts';
 import { writeEnvFile } from '../../listen/env-file.ts';
 import { parseForwardTarget } from '../../listen/forward-target.ts';
@@ -14,6 +15,7 @@ interface ListenOptions extends CommandOptions {
   readonly path?: string;
   readonly port?: number;
   readonly events?: string[];
+  readonly apiVersion?: ApiVersion;
   readonly skipVerify: boolean;
   readonly printSecret: boolean;
   readonly writeEnv?: string;
@@ -37,6 +39,11 @@ export function listenCommand(
         array: true,
         requiresArg: true,
         describe: 'Event types to receive: KYC,fiatToCrypto (default: all)',
+      },
+      'api-version': {
+        choices: API_VERSIONS,
+        requiresArg: true,
+        describe: 'Version the webhooks are written in (default: that of the API key)',
       },
       'print-secret': { type: 'boolean', default: false, describe: 'Print the signing secret only, and end' },
       'write-env': {
@@ -86,7 +93,7 @@ async function run(options: ListenOptions, surroundings: Surroundings): Promise<
 }
 
 /** Checks the options. Throws a usage failure that says what is wrong. */
-function wantedOf({ forwardTo, path, events, port, skipVerify, test }: ListenOptions) {
+function wantedOf({ forwardTo, path, events, apiVersion, port, skipVerify, test }: ListenOptions) {
   if (forwardTo === undefined) {
     throw usage(
       'listen needs the address of your app',
@@ -101,6 +108,7 @@ function wantedOf({ forwardTo, path, events, port, skipVerify, test }: ListenOpt
   return {
     target: parseForwardTarget(forwardTo, path),
     events: types,
+    apiVersion,
     port: port === 0 ? undefined : port,
     skipVerify,
     test: test === undefined ? undefined : test === '' ? usualTest(types) : parseEventName(test),

@@ -233,6 +233,18 @@ describe('the endpoint of a listener', () => {
     expect(app.requests).toHaveLength(1);
   }, 60_000);
 
+  test('gets webhooks in the version of --api-version, and keeps what it has without', async () => {
+    const { ready } = await listen('--api-version 2.2.8');
+    const get = async () =>
+      JSON.parse(await sandbox.sim(`endpoints get ${ready.endpoint_uuid} --output json`));
+    expect((await get()).api_version).toBe('2.2.8');
+    for (const sim of running.splice(0)) await sim.stop();
+    await listen();
+    expect((await get()).api_version).toBe('2.2.8');
+    await sandbox.sim(`endpoints update ${ready.endpoint_uuid} --api-version 2.3.8`);
+    expect((await get()).api_version).toBe('2.3.8');
+  }, 60_000);
+
   test('is watched: what another command does to it is said, with the line that helps', async () => {
     const sim = runSim(['listen', '--forward-to', app.url], sandbox.access);
     running.push(sim);

@@ -71,6 +71,16 @@ export const ROWS: readonly Row[] = [
     names: 'endpoints list',
     code: EXIT.api,
   },
+  ...[
+    'endpoints delete {strict.host}',
+    'endpoints rm localhost',
+    'endpoints rotate L',
+    'endpoints disable HTTPS://{plain.host}/',
+    'endpoints update s --description mine',
+    'endpoints test {strict.host} --wait 1',
+    'endpoints replay localhost --since 1h',
+    'deliveries replay {strict.host} --since 1h --dry-run',
+  ].map((typed) => ({ typed, says: 'is only a part of', names: 'endpoints list' })),
   {
     typed: 'docter',
     says: 'sim has no command "docter"; did you mean doctor?',
