@@ -57,6 +57,14 @@ const API_VERSION_OPTION = {
   describe: 'Version the webhooks are written in',
 } as const;
 
+const UPDATE_OPTIONS = {
+  url: { type: 'string' },
+  description: { type: 'string' },
+  events: EVENTS_OPTION,
+  'all-events': { type: 'boolean', describe: 'Receive every event type' },
+  'api-version': API_VERSION_OPTION,
+} as const;
+
 /** Endpoints through the REST API, one subcommand per operation. */
 export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
   /** A subcommand that takes an endpoint's uuid. */
@@ -100,14 +108,7 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
             'update',
             'Change URL, description, filter or API version',
             update,
-            (args) =>
-              args.options({
-                url: { type: 'string' },
-                description: { type: 'string' },
-                events: EVENTS_OPTION,
-                'all-events': { type: 'boolean', describe: 'Receive every event type' },
-                'api-version': API_VERSION_OPTION,
-              }),
+            (args) => args.options(UPDATE_OPTIONS),
           ),
         )
         .command(onEndpoint('rotate', 'Rotate the signing secret; the old one is invalid at once', rotate))

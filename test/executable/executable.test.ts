@@ -222,7 +222,10 @@ describe('a dead end outside `hookrail sim` names the command that helps:', () =
     ]);
     const right = /^ {2}→ HOOKRAIL_OPS_PORT=(\d+) hookrail (operator status)$/m.exec(stuck.stderr) ?? [];
     const helped = await hookrail(right[2] ?? 'nothing', { HOOKRAIL_OPS_PORT: right[1] });
-    expect([helped.code, helped.stderr]).toEqual([0, '']);
+    expect([helped.code, helped.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^using the sandbox that runs, \S+ .*\n$/),
+    ]);
     // The sandbox wrote where it is: nobody needs to say so.
     expect((await hookrail(line)).code).toBe(0);
   });
