@@ -5,11 +5,11 @@
  * there is no report.
  */
 import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
 
 /** Further failures are counted only. */
 const TOLD_MAX = 5;
 const MESSAGE_MAX = 1500;
-const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 
 interface Report {
   readonly success: boolean;
@@ -60,7 +60,7 @@ export function failuresOf(report: Report): string[] {
       : tests;
   });
   return failures.slice(0, TOLD_MAX).map(([file, test = '', message = '']) => {
-    const text = message.replace(COLOURS, '');
+    const text = stripVTControlCharacters(message);
     return `✗ ${file}: ${test}\n${text.length > MESSAGE_MAX ? `${text.slice(0, MESSAGE_MAX)} …` : text}`;
   });
 }

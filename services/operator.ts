@@ -33,7 +33,7 @@ const EXIT_FAILED = 1;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command printed says that something is wrong: there is nothing to add. */
+/** Ends a command whose output already tells what is wrong. */
 class ShownFailure extends Error {}
 
 /**

@@ -126,7 +126,7 @@ export function report(error: unknown, args: readonly string[], surroundings: Su
 }
 
 /** Returns whether a line asks for a format of programs; it may be one that cannot be parsed. */
-function wantsJson(args: readonly string[]): boolean {
+export function wantsJson(args: readonly string[]): boolean {
   return args.some((arg, index) => {
     const format = args[index - 1] === '--output' ? arg : /^--output=(.*)$/s.exec(arg)?.[1];
     return format === 'json' || format === 'ndjson';

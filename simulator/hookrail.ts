@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { asTyped } from '../services/messages/as-typed.ts';
 import { explainLine, InvalidLine, type Vocabulary } from '../services/messages/invalid-line.ts';
-import { report, runCommandLine } from './cli.ts';
+import { report, runCommandLine, wantsJson } from './cli.ts';
 import { nameOf, SIMULATOR, SIMULATOR_TOOL, START_TOOL } from './commands.ts';
 import { EXIT, usage } from './exit.ts';
 import { columns } from './output.ts';
 import { runAsProcess } from './process.ts';
-import { type Found, foundDataDir } from './sandbox-place.ts';
+import { DATA_DIR_HERE, type Found, foundDataDir } from './sandbox-place.ts';
 import type { Surroundings } from './session.ts';
 import { HELP_WIDTH, widthOf } from './terminal/width.ts';
 
@@ -110,14 +110,16 @@ function version(): string {
 async function operator(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { runOperator } = await import('../services/operator.ts');
   const { environment, stdout, stderr } = surroundings;
+  const isGiven = args.some((word) => /^--(data-dir|help)(=|$)/.test(word));
   let found: Found;
   try {
-    found = foundDataDir(environment);
+    found = isGiven
+      ? { dataDir: environment.HOOKRAIL_DATA_DIR || DATA_DIR_HERE, why: null }
+      : foundDataDir(environment);
   } catch (error) {
     return report(error, args, surroundings);
   }
-  const isForPeople = !args.some((word) => word === 'json' || word === '--output=json');
-  if (found.why && isForPeople) stderr.write(`${found.why}\n`);
+  if (found.why && !wantsJson(args)) stderr.write(`${found.why}\n`);
   return runOperator(
     args,
     { ...environment, HOOKRAIL_DATA_DIR: found.dataDir },

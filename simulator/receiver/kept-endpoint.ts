@@ -165,12 +165,12 @@ function changeOf(known: EndpointAnswer, wanted: WantedEndpoint): EndpointChange
   const description = described(wanted);
   const isFilterRight =
     JSON.stringify(known.subscribed_events?.toSorted()) === JSON.stringify(wanted.events?.toSorted());
-  const { apiVersion = known.api_version } = wanted;
+  const { apiVersion } = wanted;
   const change: EndpointChange = {
     ...(known.url === wanted.url ? {} : { url: wanted.url }),
     ...(known.description === description ? {} : { description }),
     ...(known.status === 'active' ? {} : { status: 'active' as const }),
-    ...(known.api_version === apiVersion ? {} : { api_version: apiVersion as ApiVersion }),
+    ...(apiVersion === undefined || apiVersion === known.api_version ? {} : { api_version: apiVersion }),
     ...(isFilterRight ? {} : { subscribed_events: wanted.events === null ? null : [...wanted.events] }),
   };
   return Object.keys(change).length === 0 ? undefined : change;

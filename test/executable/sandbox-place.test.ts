@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EXIT } from '../../simulator/exit.ts';
+import { runTool } from '../../simulator/hookrail.ts';
 import { foundDataDir, rememberSandbox } from '../../simulator/sandbox-place.ts';
 import { simHere } from '../simulator/support/command-line.ts';
 
@@ -80,6 +81,33 @@ test('several that run are named, and none is used', async () => {
   );
   const { code, stderr } = await simHere(['endpoints', 'delete', 'x'], environment);
   expect([code, stderr]).toEqual([EXIT.usage, expect.stringContaining(`--data-dir ${other}`)]);
+});
+
+test('several that run are no matter for an operator who names the data directory, or asks for help', async () => {
+  sandbox('one', 9001, RUNS);
+  sandbox('other', 9002, RUNS);
+  const type = async (line: string) => {
+    const written: string[] = [];
+    const into = { write: (text: string) => written.push(text) };
+    const { signal } = new AbortController();
+    const code = await runTool('operator', line.split(' '), {
+      environment,
+      stdout: into,
+      stderr: into,
+      signal,
+    });
+    return { code, stderr: written.join('') };
+  };
+  expect(await type('merchants list')).toEqual({
+    code: EXIT.usage,
+    stderr: expect.stringContaining('several sandboxes run'),
+  });
+  for (const line of [
+    'merchants list --data-dir given',
+    'merchants list --data-dir=given',
+    'merchants --help',
+  ])
+    expect((await type(line)).stderr, line).not.toContain('sandboxes run');
 });
 
 test('HOOKRAIL_API_PORT chooses one of several', () => {

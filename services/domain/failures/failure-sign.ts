@@ -2,7 +2,7 @@
 interface FailureSign {
   /** One sentence: the cause. */
   readonly says: string;
-  /** What helps, and where. */
+  /** The change that helps, and where to make it. */
   readonly remedy: string;
 }
 
