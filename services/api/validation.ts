@@ -106,7 +106,7 @@ export function validateRequests(): RequestHandler[] {
         next(thrown === undefined ? undefined : translateError(thrown, request));
       return part(request, response, translated);
     };
-  return [normaliseContentType, ...(parts as RequestHandler[]).map(translate)];
+  return [normaliseContentType, normaliseSpaces, ...(parts as RequestHandler[]).map(translate)];
 }
 
 /**
@@ -125,6 +125,19 @@ function oneBytePerCharacter(text: string): string {
 const normaliseContentType: RequestHandler = (request, _response, next) => {
   if (request.body === undefined) delete request.headers['content-type'];
   else request.headers['content-type'] = 'application/json';
+  next();
+};
+
+/**
+ * Writes a space of the query as `%20`. Form encoding, which is what `URLSearchParams` and most clients write, has `+`;
+ * the validator takes that for a reserved character and refuses it.
+ */
+const normaliseSpaces: RequestHandler = (request, _response, next) => {
+  const start = request.originalUrl.indexOf('?');
+  if (start >= 0) {
+    request.originalUrl =
+      request.originalUrl.slice(0, start) + request.originalUrl.slice(start).replaceAll('+', '%20');
+  }
   next();
 };
 

@@ -87,6 +87,19 @@ test('a body with a byte order mark is taken', async () => {
   expect((await api.call('POST', ENDPOINTS, { raw })).status).toBe(201);
 });
 
+test.each([
+  'subType=two+words',
+  'subType=%C3%9F+%10w',
+  'subType=+',
+  'subType=a+b+c&type=KYC',
+  'subType=a%2Bb',
+])('a query with ?%s is taken: + is a space in form encoding', async (query) => {
+  for (const path of ['/merchant/events', '/merchant/deliveries']) {
+    const answer = await api.call('GET', `${path}?${query}`);
+    expect([path, answer.status, answer.body.data]).toEqual([path, 200, []]);
+  }
+});
+
 test('subscribed_events null at creation is every type, and a description of white space is none', async () => {
   const { subscribed_events } = await createEndpoint(api, { subscribed_events: null });
   expect(subscribed_events).toBe((await createEndpoint(api)).subscribed_events);
