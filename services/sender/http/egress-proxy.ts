@@ -31,8 +31,8 @@ export class Tunnels {
   }
 
   /**
-   * Describes the fault of the proxy, null without one. While it is silent it is asked from time to time; a fault that it
-   * answers with is believed until a CONNECT succeeds, or none was tried for a minute.
+   * Describes the fault of the proxy, null without one. A proxy that is not reached is asked again from time to time. One
+   * that refuses is believed until a CONNECT succeeds, or until none has been tried for a minute.
    */
   get failing(): string | null {
     if (this.#failing === null) return null;
@@ -108,20 +108,20 @@ export class Tunnels {
       isLate = true;
       asked.destroy();
     });
-    const isReached = (status: number) => {
+    const heard = (status: number) => {
       if (this.#failing === null) return;
       if (status === UNAUTHORIZED) this.#ours(`answered ${status}`);
       else if (!this.#failing.isReachable) this.#failing = null;
     };
     asked.once('response', (response) => {
       this.#answered();
-      isReached(response.statusCode ?? 0);
+      heard(response.statusCode ?? 0);
       response.destroy();
     });
     asked.once('error', (error: NodeJS.ErrnoException) => {
       const code = error.code ?? '';
       if (!isLate && !SILENT.has(code)) this.#answered();
-      if (!isLate && !NOT_REACHED.has(code)) isReached(0);
+      if (!isLate && !NOT_REACHED.has(code)) heard(0);
       else if (this.#failing) this.#ours(isLate ? 'does not answer' : `cannot be used: ${code}`, false);
     });
     asked.once('close', () => {

@@ -1,7 +1,8 @@
 /** Guarantee: readiness says that the egress proxy cannot be used, for as long as it cannot, and asks a silent one again. */
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../../scripts/free-ports.ts';
 import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { Tunnels } from '../../../services/sender/http/egress-proxy.ts';
@@ -63,12 +64,11 @@ function sender(port: number) {
   const connect = async () => {
     const tunnel = tunnels.open(ADDRESS, 443);
     const stop = system.at(system.now() + TIMEOUT_MS, () => tunnel.cancel());
-    const result = await tunnel.opened.then(
+    await tunnel.opened.then(
       (socket) => void socket.destroy(),
       () => {},
     );
     stop();
-    return result;
   };
   const pass = (ms: number) => {
     offset.ms += ms;
@@ -118,8 +118,7 @@ describe('an egress proxy whose CONNECT is', () => {
 
 describe('an egress proxy that is not reached', () => {
   test('is asked again without a CONNECT, and works as soon as it answers', async () => {
-    const { port, close } = await freePort();
-    close();
+    const port = await freePort();
     const { tunnels, connect, pass } = sender(port);
     await connect();
     expect(tunnels.failing).toBe(`the egress proxy at 127.0.0.1:${port} cannot be used: ECONNREFUSED`);
@@ -132,9 +131,8 @@ describe('an egress proxy that is not reached', () => {
     });
   });
 
-  test('and then refuses our credentials still fails', async () => {
-    const { port, close } = await freePort();
-    close();
+  test('still fails when it comes back and refuses our credentials', async () => {
+    const port = await freePort();
     const { tunnels, connect, pass } = sender(port);
     await connect();
     const proxy = await startProxy(OPEN, port);
@@ -147,7 +145,7 @@ describe('an egress proxy that is not reached', () => {
     expect(tunnels.failing).toContain('answered 407');
   });
 
-  test('because it hangs is told, and a tunnel that was given up is not', async () => {
+  test('is told when it hangs; a tunnel that we gave up is no fault of it', async () => {
     const proxy = await startProxy(null);
     proxy.answerItself = () => {};
     const { tunnels, connect, now } = sender(proxy.port);
@@ -158,9 +156,3 @@ describe('an egress proxy that is not reached', () => {
     expect(tunnels.failing).toBe(`the egress proxy at 127.0.0.1:${proxy.port} does not answer`);
   });
 });
-
-async function freePort(): Promise<{ readonly port: number; close(): void }> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { port: (server.address() as AddressInfo).port, close: () => void server.close() };
-}
