@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../scripts/free-ports.ts';
 import { type OwnApp, startOwnApp } from '../../simulator/support/own-app.ts';
 import { commandsOf } from '../../support/pages/command-blocks.ts';
-import { type RunningCommand, Terminal } from '../../support/pages/terminal.ts';
+import { ANY_PORTS, type RunningCommand, Terminal } from '../../support/pages/terminal.ts';
 
 const TEST_MS = 240_000;
 /** After which an event is delivered to a new endpoint, as the quickstart says. */
@@ -23,7 +23,7 @@ beforeAll(async () => {
   app = await startOwnApp();
   const [command = '', ...more] = commandsOf('README.md', 'Start');
   expect(more).toEqual([]);
-  sandbox = await terminal.start(command, 'Ctrl-C stops it');
+  sandbox = await terminal.start(`${ANY_PORTS} ${command}`, 'Ctrl-C stops it');
 }, TEST_MS);
 afterAll(async () => {
   await terminal?.close();

@@ -17,6 +17,8 @@ import { Launched } from '../launched.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** A reader has no data yet, and Git's folder is not for commands of pages. */
 const NOT_LINKED = new Set(['data', '.git', 'coverage']);
+/** Before a command that starts a service: others run on this machine. */
+export const ANY_PORTS = 'HOOKRAIL_API_PORT=0 HOOKRAIL_OPS_PORT=0';
 /** Only against hanging. */
 const TYPED_MS_MAX = 240_000;
 const STOPPED_MS_MAX = 60_000;
@@ -37,7 +39,7 @@ export interface Printed {
  * Puts what a reader fills in into a command. A key that is not in the command fails: the page has another placeholder
  * now.
  */
-function filled(command: string, values: Readonly<Record<string, string>>): string {
+export function filled(command: string, values: Readonly<Record<string, string>>): string {
   let text = command;
   for (const [placeholder, value] of Object.entries(values)) {
     if (!command.includes(placeholder)) throw new Error(`"${placeholder}" is not in the command: ${command}`);
@@ -82,9 +84,6 @@ export class Terminal {
       HOME: home,
       // npm would ask for its newest version.
       npm_config_update_notifier: 'false',
-      HOOKRAIL_API_PORT: '0',
-      HOOKRAIL_OPS_PORT: '0',
-      HOOKRAIL_RATE_LIMIT_PER_MINUTE: '10000',
       ...environment,
     };
   }
