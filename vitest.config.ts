@@ -96,8 +96,8 @@ export default defineConfig({
       'test/support/postgres/setup.ts',
     ],
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     sequence: { sequencer: LongFirst },
     coverage: {
       provider: 'v8',

@@ -30,6 +30,7 @@ import type { PublishChecks } from './relay/publishable.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
 import { type Following, startFollowing } from './relay/start-following.ts';
 import { startRouter } from './router/router.ts';
+import { Tunnels } from './sender/http/egress-proxy.ts';
 import { NameServers } from './sender/http/names/name-servers.ts';
 import { openTransport } from './sender/http/transport.ts';
 import { startSender } from './sender/sender.ts';
@@ -122,13 +123,11 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   const deps = await openDeps(config, lifecycle);
   const { broker, store } = deps;
   let phase: Phase = 'starting';
-  // Only senders open secrets, and resolve the names of receivers.
-  const { clock } = deps;
-  const { connectTimeoutMs } = config.sender;
-  const nameServers = new NameServers({ clock, connectTimeoutMs });
+  const waysOut = openWaysOut(config, deps.clock);
+  // Only senders open secrets, and connect to receivers.
   const parts = has(config, 'sender')
-    ? { ...deps, nameServers }
-    : { ...deps, keyRing: null, nameServers: null };
+    ? { ...deps, waysOut: Object.values(waysOut).filter((way) => way !== null) }
+    : { ...deps, keyRing: null, waysOut: [] };
   const readiness = () => readinessOf(parts, phase);
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
@@ -151,7 +150,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   if (store && has(config, 'recorder')) await startRecording({ ...deps, store });
   // What was changed while no relay ran holds before the first attempt.
   if (store && has(config, 'sender')) await applyPending(store, deps);
-  if (has(config, 'sender')) await startSending({ ...deps, nameServers });
+  if (has(config, 'sender')) await startSending({ ...deps, ...waysOut });
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const { checks } = deps;
   const api = store && checks && has(config, 'api') ? await startServing({ ...deps, store, checks }) : null;
@@ -255,18 +254,24 @@ async function startRouting(deps: StationDeps): Promise<void> {
   deps.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
 }
 
-async function startSending(deps: StationDeps & { readonly nameServers: NameServers }): Promise<void> {
+function openWaysOut({ sender, egress }: Config, clock: Clock) {
+  const { connectTimeoutMs } = sender;
+  const nameServers = new NameServers({ clock, connectTimeoutMs });
+  return { nameServers, tunnels: Tunnels.through(egress.proxy, clock, connectTimeoutMs) };
+}
+
+async function startSending(deps: StationDeps & ReturnType<typeof openWaysOut>): Promise<void> {
   const { config, lifecycle } = deps;
   const transport = openTransport({
     clock: deps.clock,
     totalTimeoutMs: config.sender.totalTimeoutMs,
     connectTimeoutMs: config.sender.connectTimeoutMs,
     egress: egressOf(config),
-    proxy: config.egress.proxy,
     extraCa: readExtraCa(config.egress.extraCaFile),
     descriptors: deps.descriptors,
     activity: deps.activity,
     nameServers: deps.nameServers,
+    tunnels: deps.tunnels,
   });
   lifecycle.onStop('transport', () => transport.close());
   const sender = await startSender({

@@ -23,13 +23,13 @@ export interface ReadinessParts {
   readonly descriptors: Pick<Descriptors, 'shortage'>;
   /** Null in a process that opens no secrets. */
   readonly keyRing: Pick<KeyRing, 'lacks'> | null;
-  /** Null in a process that sends nothing. */
-  readonly nameServers: { readonly failing: string | null } | null;
+  /** The name servers, and the egress proxy if there is one: none in a process that sends nothing. */
+  readonly waysOut: readonly { readonly failing: string | null }[];
 }
 
 /**
  * Returns the readiness. Ready = the directory is up to date, broker and store can be written, all streams of this
- * process are being consumed, names of receivers can be resolved, and it is neither starting nor stopping.
+ * process are being consumed, receivers can be reached, and it is neither starting nor stopping.
  */
 export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
   const status = parts.broker.status();
@@ -45,7 +45,9 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
     ...(parts.descriptors.shortage === null ? [] : [parts.descriptors.shortage]),
     ...(isFresh(parts) ? [] : ['the directory is not up to date']),
     ...(parts.keyRing?.lacks(parts.directory.sealedWith) ?? []),
-    ...nameServersLine(parts.nameServers?.failing ?? null),
+    ...parts.waysOut.flatMap(({ failing }) =>
+      failing === null ? [] : [`no receiver can be reached: ${failing}`],
+    ),
     ...atMost(stalled),
   ];
   const late = partitions.flatMap(({ topic, partition, lag, oldestMs, stalled: stand }) =>
@@ -71,10 +73,6 @@ export function readinessOf(parts: ReadinessParts, phase: Phase): Readiness {
 }
 
 const LATE_MS = 10_000;
-
-function nameServersLine(failing: string | null): string[] {
-  return failing === null ? [] : [`no receiver's name can be resolved: ${failing}`];
-}
 
 function lossLine(topic: string, partition: number, { from, to, count }: LostRange): string {
   return (

@@ -93,6 +93,30 @@ describe('the lists of values in the API description', () => {
     expect(closed).toEqual([]);
   });
 
+  test('of texts in requests have no U+0000, which not every store can keep', () => {
+    const open: string[] = [];
+    const look = (node: unknown, at: string) => {
+      if (typeof node !== 'object' || node === null) return;
+      const { type, pattern, ...rest } = node as Record<string, unknown>;
+      const isText = [type].flat().includes('string') && !('enum' in rest || 'format' in rest);
+      if (isText && (pattern === undefined || new RegExp(String(pattern), 'u').test('https://a\0')))
+        open.push(at);
+      for (const [name, child] of Object.entries(node)) look(child, `${at}/${name}`);
+    };
+    const requests = [
+      'CreateWebhookEndpoint',
+      'UpdateWebhookEndpoint',
+      'UpdateMerchantWebhook',
+      'TestWebhook',
+    ];
+    for (const name of [...requests, 'StartReplay', 'Url', 'DescriptionSent']) look(schemas[name], name);
+    for (const [name, { in: place, schema }] of Object.entries<{ in: string; schema: object }>(
+      openapi.components.parameters,
+    ))
+      if (place === 'query') look(schema, name);
+    expect(open).toEqual([]);
+  });
+
   test('are strict in requests, which refuse unknown properties', () => {
     for (const name of [
       'CreateWebhookEndpoint',

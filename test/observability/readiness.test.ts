@@ -47,7 +47,7 @@ function readiness(change: Partial<BrokerStatus>, failing: string | null = null)
     directory: new Directory(),
     descriptors: { shortage: null },
     keyRing: null,
-    nameServers: { failing },
+    waysOut: [{ failing: null }, { failing }],
   };
   return readinessOf(parts, 'running');
 }
@@ -56,11 +56,13 @@ test('a process is ready when nothing waits', () => {
   expect(readiness({})).toEqual({ ready: true, reasons: [], waiting: [] });
 });
 
-test('a process that can resolve no name is not ready, and names the name servers', () => {
-  const failing = 'the name servers (10.0.0.2) answer no question: ETIMEOUT';
+test.each([
+  'the name servers (10.0.0.2) answer no question: ETIMEOUT',
+  'the egress proxy at 10.0.0.1:3128 answered 407',
+])('a process whose way to the receivers fails is not ready, and says what fails: %s', (failing) => {
   expect(readiness({}, failing)).toMatchObject({
     ready: false,
-    reasons: [`no receiver's name can be resolved: ${failing}`],
+    reasons: [`no receiver can be reached: ${failing}`],
   });
 });
 

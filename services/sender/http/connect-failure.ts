@@ -58,7 +58,9 @@ export function machineLimit(code: string): ConnectFailure {
 }
 
 /** Classifies the failure of a socket before TLS was established. */
-export function connectFailureOf(error: Error & { code?: string; address?: string }): ConnectFailure {
+export function connectFailureOf(
+  error: NodeJS.ErrnoException & { readonly address?: string },
+): ConnectFailure {
   if (error instanceof ConnectFailure) return error;
   const code = error.code ?? '';
   // No port of our own is left; over IPv6 it may say that this machine has no address.
@@ -80,7 +82,7 @@ export function connectFailureOf(error: Error & { code?: string; address?: strin
 }
 
 /** Describes the errors that remain: certificate, name, version, or bytes that are not TLS at all. */
-export function tlsReason(error: Error & { code?: string; reason?: string }): string {
+export function tlsReason(error: NodeJS.ErrnoException & { readonly reason?: string }): string {
   const code = error.code || 'handshake';
   // OpenSSL's own message has thread numbers and names of its source files; its reason is the readable part.
   return describedFailure(code, error.reason ?? error.message);

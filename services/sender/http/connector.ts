@@ -1,7 +1,6 @@
 import { constants } from 'node:crypto';
 import tls from 'node:tls';
 import type { FailureCode } from '../../domain/attempt.ts';
-import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
 import type { DescriptorWatch } from '../../process/descriptors.ts';
@@ -9,7 +8,7 @@ import type { AddressGuard } from './address-guard.ts';
 import { Race } from './address-race.ts';
 import { ConnectFailure, connectFailureOf, machineLimit } from './connect-failure.ts';
 import { type Connecting, type ConnectTarget, Dialler, type Established } from './dialler.ts';
-import { Tunnels } from './egress-proxy.ts';
+import type { Tunnels } from './egress-proxy.ts';
 
 export interface ConnectorDeps {
   readonly clock: Clock;
@@ -18,7 +17,7 @@ export interface ConnectorDeps {
   /** DNS, TCP and TLS together, milliseconds. */
   readonly connectTimeoutMs: number;
   /** Connects for us, except to hosts exempt from the guard; null: we connect ourselves. */
-  readonly proxy: EgressProxy | null;
+  readonly tunnels: Tunnels | null;
   readonly descriptors: DescriptorWatch;
 }
 
@@ -55,8 +54,7 @@ export class Connector {
 
   constructor(deps: ConnectorDeps) {
     this.#deps = deps;
-    const tunnels = deps.proxy && new Tunnels(deps.proxy, deps.clock, deps.connectTimeoutMs);
-    this.#dialler = new Dialler({ ...deps, tunnels });
+    this.#dialler = new Dialler(deps);
     const deadline = { aheadMs: deps.connectTimeoutMs, whenLate: 'extend' } as const;
     this.#deadlines = new Deadlines(deps.clock, deadline, (connecting) =>
       connecting.end(timedOut(connecting, deps.guard)),

@@ -2,7 +2,7 @@ import { type ClientRequest, request } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
-import { ConnectFailure } from './connect-failure.ts';
+import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
 
 /** A tunnel being opened: `cancel` gives it up, and `opened` rejects. */
 export interface Tunnel {
@@ -21,17 +21,35 @@ export class Tunnels {
   readonly #patienceMs: number;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
+  #failing: { readonly what: string; readonly isReachable: boolean; readonly seenAt: number } | null = null;
 
   /** `timeoutMs`: after which a tunnel that was not opened is given up. */
-  constructor(proxy: EgressProxy, clock: Clock, timeoutMs: number) {
+  private constructor(proxy: EgressProxy, clock: Clock, timeoutMs: number) {
     this.#proxy = proxy;
     this.#clock = clock;
     this.#patienceMs = timeoutMs / 2;
   }
 
+  /**
+   * Describes the fault of the proxy, null without one. While it is silent it is asked from time to time; a fault that it
+   * answers with is believed until a CONNECT succeeds, or none was tried for a minute.
+   */
+  get failing(): string | null {
+    if (this.#failing === null) return null;
+    const ageMs = this.#clock.now() - this.#failing.seenAt;
+    if (ageMs > BELIEVED_MS) this.#failing = null;
+    else if (ageMs > ASKED_EVERY_MS) this.#ask();
+    return this.#failing?.what ?? null;
+  }
+
+  /** Returns the tunnels of a sender; null where there is no proxy. */
+  static through(proxy: EgressProxy | null, clock: Clock, timeoutMs: number): Tunnels | null {
+    return proxy && new Tunnels(proxy, clock, timeoutMs);
+  }
+
   /** Returns the failure of a CONNECT that was asked at `askedAt` and has waited for a whole time-out without an answer. */
   unanswered(askedAt: number): ConnectFailure {
-    if (this.#answeredAt < askedAt) return this.#ours('does not answer');
+    if (this.#answeredAt < askedAt) return this.#ours('does not answer', false);
     return new ConnectFailure('connect_timeout', 'the connection was not established in time', {
       sign: 'silent',
     });
@@ -47,12 +65,16 @@ export class Tunnels {
     const asked = this.#request('CONNECT', target, { Host: target });
     const { now, at } = this.#clock;
     const stopWaiting = at(now() + this.#patienceMs, () => this.#ask());
+    let isCancelled = false;
     const opened = new Promise<Socket>((resolve, reject) => {
       asked.once('connect', ({ statusCode = 0, headers }, socket, head) => {
         this.#answered();
         const isOpen = statusCode >= 200 && statusCode < 300;
         // A TLS server sends nothing first: bytes that come with the proxy's response are not from the receiver.
-        if (isOpen && head.length === 0) return resolve(socket);
+        if (isOpen && head.length === 0) {
+          this.#failing = null;
+          return resolve(socket);
+        }
         socket.destroy();
         const isBusy = headers['retry-after'] !== undefined;
         reject(isOpen ? this.#ours('sent data after its response') : this.#refusal(statusCode, isBusy));
@@ -63,12 +85,16 @@ export class Tunnels {
         reject(this.#refusal(response.statusCode ?? 0, response.headers['retry-after'] !== undefined));
       });
       asked.once('error', (error: NodeJS.ErrnoException) => {
-        reject(this.#ours(`cannot be used: ${error.code ?? error.message}`));
+        reject(isCancelled ? new ConnectFailure('connection_reset', 'closed') : this.#failureOf(error));
       });
       asked.once('close', stopWaiting);
     });
     asked.end();
-    return { opened, cancel: () => void asked.destroy() };
+    const cancel = () => {
+      isCancelled = true;
+      asked.destroy();
+    };
+    return { opened, cancel };
   }
 
   /** The final recipient of Max-Forwards: 0 is the proxy itself (RFC 9110 §7.6.2). A refusal is as good an answer. */
@@ -82,12 +108,21 @@ export class Tunnels {
       isLate = true;
       asked.destroy();
     });
+    const isReached = (status: number) => {
+      if (this.#failing === null) return;
+      if (status === UNAUTHORIZED) this.#ours(`answered ${status}`);
+      else if (!this.#failing.isReachable) this.#failing = null;
+    };
     asked.once('response', (response) => {
       this.#answered();
+      isReached(response.statusCode ?? 0);
       response.destroy();
     });
     asked.once('error', (error: NodeJS.ErrnoException) => {
-      if (!isLate && !UNREACHABLE.has(error.code ?? '')) this.#answered();
+      const code = error.code ?? '';
+      if (!isLate && !SILENT.has(code)) this.#answered();
+      if (!isLate && !NOT_REACHED.has(code)) isReached(0);
+      else if (this.#failing) this.#ours(isLate ? 'does not answer' : `cannot be used: ${code}`, false);
     });
     asked.once('close', () => {
       stopWaiting();
@@ -117,6 +152,13 @@ export class Tunnels {
    * that says when to come again. None of them shows that a receiver was reached.
    */
   #refusal(status: number, isBusy: boolean): ConnectFailure {
+    const failure = this.#verdict(status, isBusy);
+    if (failure === null) return this.#ours(`answered ${status}`);
+    this.#failing = null;
+    return failure;
+  }
+
+  #verdict(status: number, isBusy: boolean): ConnectFailure | null {
     if (status === 504) {
       return new ConnectFailure('connect_timeout', 'the egress proxy did not reach the address in time', {
         sign: 'silent',
@@ -135,12 +177,21 @@ export class Tunnels {
         { sign: 'silent' },
       );
     }
-    return this.#ours(`answered ${status}`);
+    return null;
+  }
+
+  #failureOf(error: NodeJS.ErrnoException): ConnectFailure {
+    const failure = connectFailureOf(error);
+    if (failure.facts.ownFault) return failure;
+    const code = error.code ?? error.message;
+    return this.#ours(`cannot be used: ${code}`, !NOT_REACHED.has(code));
   }
 
   /** Names the proxy's address: operators read it, merchants do not. */
-  #ours(what: string): ConnectFailure {
-    return new ConnectFailure('connect_refused', `the egress proxy at ${this.#where} ${what}`, {
+  #ours(what: string, isReachable = true): ConnectFailure {
+    const detail = `the egress proxy at ${this.#where} ${what}`;
+    this.#failing = { what: detail, isReachable, seenAt: this.#clock.now() };
+    return new ConnectFailure('connect_refused', detail, {
       ownFault: 'egress_proxy',
       sign: 'unknown',
     });
@@ -148,4 +199,11 @@ export class Tunnels {
 }
 
 /** Of a proxy's host that is silent itself, or of its name's servers. */
-const UNREACHABLE: ReadonlySet<string> = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
+const SILENT: ReadonlySet<string> = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']);
+/** Of a connection that was not opened. */
+const NOT_REACHED: ReadonlySet<string> = new Set([...SILENT, 'ECONNREFUSED', 'ENOTFOUND']);
+const UNAUTHORIZED = 407;
+/** The proxy is asked again, while it is not reached, when somebody wants to know and this time has passed. */
+const ASKED_EVERY_MS = 1000;
+/** A fault that the proxy answers with is believed for so long, milliseconds. */
+const BELIEVED_MS = 60_000;

@@ -1,4 +1,3 @@
-import type { EgressProxy } from '../../egress/egress-proxy.ts';
 import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
 import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../process/descriptors.ts';
@@ -7,6 +6,7 @@ import { type Activity, NOT_WATCHED } from '../../watchdog/activity.ts';
 import { AddressGuard, type EgressPolicy } from './address-guard.ts';
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
+import type { Tunnels } from './egress-proxy.ts';
 import { type ExchangeOwner, HttpExchange } from './http-exchange.ts';
 import { SearchBudget } from './masking/search-budget.ts';
 import { SearchTurns } from './masking/search-turns.ts';
@@ -43,7 +43,7 @@ export interface TransportOptions {
   /** The allowed destinations; the same policy as at create and update. */
   readonly egress: EgressPolicy;
   /** Connects for us; see Connector. */
-  readonly proxy?: EgressProxy | null;
+  readonly tunnels?: Tunnels | null;
   /** PEM of authorities trusted besides the system's, or null. */
   readonly extraCa: string | null;
   readonly limits?: Partial<TransportLimits>;
@@ -113,7 +113,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
       guard,
       secureContext: secureContext(options.extraCa),
       connectTimeoutMs: Math.min(connectTimeoutMs, totalTimeoutMs),
-      proxy: options.proxy ?? null,
+      tunnels: options.tunnels ?? null,
       descriptors: options.descriptors ?? ENOUGH_DESCRIPTORS,
     });
     const limits = { ...TRANSPORT_LIMITS, ...options.limits };

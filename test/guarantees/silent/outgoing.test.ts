@@ -11,6 +11,7 @@ import type { Broker } from '../../../services/broker/broker.ts';
 import type { JournalEntry } from '../../../services/domain/journal.ts';
 import { parseEgressAllow } from '../../../services/egress/egress.ts';
 import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
+import { Tunnels } from '../../../services/sender/http/egress-proxy.ts';
 import { NameServers } from '../../../services/sender/http/names/name-servers.ts';
 import { openTransport, type TransportOptions } from '../../../services/sender/http/transport.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
@@ -153,7 +154,11 @@ describe('name servers that answer nothing', () => {
       // Connections lead to the receiver of this machine, through a proxy that never fails.
       const { direct, addAll, lines } = await startSenders(broker, async (port) => ({
         nameServers,
-        proxy: parseEgressProxy(`http://127.0.0.1:${(await startProxy(port)).port}`),
+        tunnels: Tunnels.through(
+          parseEgressProxy(`http://127.0.0.1:${(await startProxy(port)).port}`),
+          clock,
+          CONNECT_MS,
+        ),
       }));
       const named = addAll(Array.from({ length: ENDPOINTS }, (_, i) => `https://${HOST}/${i}`));
       const settled = () => attemptsOf(journal, named);
@@ -203,7 +208,7 @@ describe('an egress proxy that accepts connections and answers nothing', () => {
     const { direct, addAll, lines } = await startSenders(broker, async (port) => {
       line = await startProxy(port);
       const proxy = parseEgressProxy(`http://127.0.0.1:${line.port}`);
-      return { proxy, resolve: async () => [PUBLIC_ADDRESS] };
+      return { tunnels: Tunnels.through(proxy, clock, CONNECT_MS), resolve: async () => [PUBLIC_ADDRESS] };
     });
     const proxied = addAll(Array.from({ length: ENDPOINTS }, (_, i) => `https://${HOST}/${i}`));
     const settled = () => attemptsOf(journal, proxied).map(({ outcome }) => outcome.kind);

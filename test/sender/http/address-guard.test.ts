@@ -138,7 +138,7 @@ describe('the address guard sends not one packet', () => {
       guard,
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
-      proxy: null,
+      tunnels: null,
       descriptors: ENOUGH_DESCRIPTORS,
     });
     const target = { host: 'localhost', port: receiver.port, sessions: new TlsSessions() };
@@ -221,7 +221,7 @@ describe('a connection to a name with two addresses', () => {
       guard,
       secureContext: secureContext(certificates.ca),
       connectTimeoutMs: 2000,
-      proxy: null,
+      tunnels: null,
       descriptors: ENOUGH_DESCRIPTORS,
     });
     opened.push({ close: async () => connector.close() });

@@ -34,7 +34,7 @@ function connect(addresses: Addresses, port: number) {
     guard,
     secureContext: secureContext(transports.authority.certPem),
     connectTimeoutMs: CONNECT_MS,
-    proxy: null,
+    tunnels: null,
     descriptors: ENOUGH_DESCRIPTORS,
   });
   connectors.push(connector);

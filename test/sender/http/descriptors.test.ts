@@ -30,7 +30,7 @@ function connect(descriptors: DescriptorWatch) {
     guard: new AddressGuard(policy, { resolve: noSuchName, resolveExempt: noSuchName }),
     secureContext: secureContext(null),
     connectTimeoutMs: 2000,
-    proxy: null,
+    tunnels: null,
     descriptors,
   });
   return connector.connect({ host: HOST, port: 443, sessions: new TlsSessions() });

@@ -9,6 +9,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { NOTHING_EXEMPT, parseEgressAllow } from '../../../services/egress/egress.ts';
 import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
 import { systemClock } from '../../../services/process/clock.ts';
+import { Tunnels } from '../../../services/sender/http/egress-proxy.ts';
 import { openTransport } from '../../../services/sender/http/transport.ts';
 import { OwnFaults } from '../../../services/sender/own-faults.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
@@ -109,7 +110,7 @@ async function post(
     egress: { ports: [443], allow: options.allow ? parseEgressAllow(options.allow) : NOTHING_EXEMPT },
     extraCa: authority.certPem,
     resolve: async () => [options.resolvesTo ?? ADDRESS],
-    proxy: parseEgressProxy(proxyUrl),
+    tunnels: Tunnels.through(parseEgressProxy(proxyUrl), systemClock(), 1000),
   });
   opened.push(transport);
   return transport.post({
