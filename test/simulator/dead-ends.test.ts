@@ -192,6 +192,15 @@ test('a disabled endpoint says since when, what failed last, and the commands th
   for (const line of commands) expect((await type(line)).code, line).toBe(EXIT.ok);
 });
 
+test.each([
+  ['step', 'no run is played by hand; begin one: hookrail sim run onramp.happy --step'],
+  ['deliveries list --status refused', 'no deliver'],
+])('an empty list says so, into a pipe too: %s', async (line, says) => {
+  const { code, stdout, stderr } = await type(line);
+  expect([code, stdout, stderr]).toEqual([EXIT.ok, '', expect.stringContaining(says)]);
+  expect((await type(`${line} --output json`)).stderr).toBe('');
+});
+
 test('a suggestion never repeats a secret', async () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const { stderr } = await type(`run kyc.happy --sink direct --to https://a.com --secrt ${secret}`);

@@ -59,6 +59,15 @@ export const MISTAKEN_COMMAND_BUGS: readonly PlantedBug[] = [
     title: 'a dead end names what is wrong',
   },
   {
+    id: 'empty-list-silent',
+    bug: 'an empty list prints nothing into a pipe',
+    file: 'simulator/output.ts',
+    text: 'if (items.length === 0) this.advise({ says: empty, next: [] });',
+    replacement: 'if (items.length === 0) this.remark(empty);',
+    test: 'test/simulator/dead-ends.test.ts',
+    title: 'an empty list says so',
+  },
+  {
     id: 'one-of-several-sandboxes',
     bug: 'a command goes to one of several sandboxes that run',
     file: 'simulator/sandbox-place.ts',
