@@ -85,7 +85,13 @@ function told(
 const VOCABULARY: Vocabulary = {
   tool: 'hookrail operator',
   valued: new Set(['--data-dir', '--output', '--as']),
-  elsewhere: { 'deadletters list': 'dead-letters list', dlq: 'dead-letters --help' },
+  meant: {
+    version: 'hookrail --version',
+    '--version': 'hookrail --version',
+    health: 'status',
+    'deadletters list': 'dead-letters list',
+    dlq: 'dead-letters --help',
+  },
 };
 
 /** Returns the words that may stand in place of the last one. */

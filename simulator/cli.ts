@@ -6,6 +6,7 @@ import { explainLine, InvalidLine, wordsOf } from '../services/messages/invalid-
 import { nameOf, SIMULATOR_TOOL, type Tool } from './commands.ts';
 import { CommandFailure, EXIT, usage } from './exit.ts';
 import { givenTwice } from './given-twice.ts';
+import { inTypedLine } from './line/refused-line.ts';
 import { runAsProcess } from './process.ts';
 import { readSecrets } from './secret-options.ts';
 import { GLOBAL_OPTIONS, type Surroundings } from './session.ts';
@@ -18,7 +19,7 @@ export async function runCommandLine(
   surroundings: Surroundings,
   tool = SIMULATOR_TOOL,
 ): Promise<number> {
-  const fail = (failure: unknown) => report(failure, args, surroundings);
+  const fail = (failure: unknown) => report(inTypedLine(failure, args, tool), args, surroundings);
   try {
     const parser = await parserOf(args, surroundings, tool);
     let printed = '';
@@ -37,18 +38,20 @@ export async function runCommandLine(
   }
 }
 
-/** Stands for a lone dash, which yargs drops. No argument of a process can contain it. */
+/** Stands for a dash that begins no option. No argument of a process can contain it. */
 const DASH = '\0';
 
+/** A lone dash, which yargs drops, and a negative duration, which it takes for options of one letter each. */
 function withoutDashes(args: readonly string[]): string[] {
-  return args.map((arg) => (arg === '-' ? DASH : arg));
+  const isValue = (arg: string) => arg === '-' || /^-\d+(?:\.\d+)?[a-z]+$/.test(arg);
+  return args.map((arg) => (isValue(arg) ? DASH + arg.slice(1) : arg));
 }
 
 /** Gives the command its dashes, wherever the parser put them. */
 function restoreDashes(parsed: Record<string, unknown>): void {
+  const restored = (value: unknown) => (typeof value === 'string' ? value.replaceAll(DASH, '-') : value);
   for (const [name, value] of Object.entries(parsed)) {
-    if (value === DASH) parsed[name] = '-';
-    else if (Array.isArray(value)) parsed[name] = value.map((one) => (one === DASH ? '-' : one));
+    parsed[name] = Array.isArray(value) ? value.map(restored) : restored(value);
   }
 }
 

@@ -8,6 +8,22 @@ export function parseDuration(text: string): number | undefined {
   return match && unit ? Math.round(Number(match[1]) * UNITS[unit]) : undefined;
 }
 
+/** Returns the duration that a text must be: "30" is 30 seconds, "5min" 5m; undefined when it is a guess. */
+export function meantDuration(text: string): string | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim()) ?? [];
+  if (number === undefined) return undefined;
+  const meant = OTHER_UNITS.find(([words]) => words.test(unit))?.[1];
+  return meant && number + meant;
+}
+
+const OTHER_UNITS: readonly (readonly [RegExp, keyof typeof UNITS])[] = [
+  [/^(|s|secs?|seconds?)$/i, 's'],
+  [/^(ms|millis(econds?)?)$/i, 'ms'],
+  [/^(m|mins?|minutes?)$/i, 'm'],
+  [/^(h|hrs?|hours?)$/i, 'h'],
+  [/^(d|days?)$/i, 'd'],
+];
+
 /** Formats milliseconds for a person: "4 ms", "3 s", "12 m 11 s", "12 h 57 m". */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

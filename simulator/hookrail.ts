@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { asTyped } from '../services/messages/as-typed.ts';
 import { explainLine, InvalidLine, type Vocabulary } from '../services/messages/invalid-line.ts';
+import type { MeantLines } from '../services/messages/meant-lines.ts';
 import { report, runCommandLine, wantsJson } from './cli.ts';
 import { nameOf, SIMULATOR, SIMULATOR_TOOL, START_TOOL } from './commands.ts';
 import { EXIT, usage } from './exit.ts';
@@ -9,6 +10,7 @@ import { runAsProcess } from './process.ts';
 import { DATA_DIR_HERE, type Found, foundDataDir } from './sandbox-place.ts';
 import type { Surroundings } from './session.ts';
 import { HELP_WIDTH, widthOf } from './terminal/width.ts';
+import { MEANT, RULES } from './vocabulary.ts';
 
 /**
  * The executable `hookrail`: loads the one tool that the first word names, so that its first line appears at once.
@@ -39,15 +41,43 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   },
 };
 
+/** The lines of the simulator and of the operator's tool, typed without the name of the tool. */
+const SIMULATOR_LINES: MeantLines = {
+  ...MEANT,
+  ...Object.fromEntries(
+    SIMULATOR.filter(({ describe }) => describe !== false).map((command) => [
+      nameOf(command),
+      nameOf(command),
+    ]),
+  ),
+};
+
+const OPERATOR_WORDS = [
+  'merchants',
+  'keys',
+  'keyring',
+  'audit',
+  'quarantine',
+  'dead-letters',
+  'streams',
+  'topics',
+];
+
 const VOCABULARY: Vocabulary = {
   tool: 'hookrail',
   valued: new Set(),
-  elsewhere: Object.fromEntries(
-    SIMULATOR.filter(({ describe }) => describe !== false).map((command) => [
-      nameOf(command),
-      `sim ${nameOf(command)} --help`,
-    ]),
-  ),
+  rules: RULES,
+  meant: {
+    '-v': '--version',
+    '-V': '--version',
+    ...Object.fromEntries(
+      Object.entries(SIMULATOR_LINES).map(([typed, meant]) => [
+        typed,
+        meant.startsWith('hookrail ') ? meant : `sim ${meant}`,
+      ]),
+    ),
+    ...Object.fromEntries(OPERATOR_WORDS.map((word) => [word, `operator ${word}`])),
+  },
 };
 
 /**

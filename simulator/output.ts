@@ -98,7 +98,7 @@ export class Output {
   list<Item extends object>(items: readonly Item[], pretty: (item: Item) => string, empty: string): void {
     this.#hasItems = true;
     for (const item of items) this.item(item, () => pretty(item));
-    if (items.length === 0) this.remark(empty);
+    if (items.length === 0) this.advise({ says: empty, next: [] });
   }
 
   /** Prints a remark for a person only: what was done, what to try next. */

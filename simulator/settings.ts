@@ -5,7 +5,8 @@ import { isLoopbackHost } from '../services/domain/text/loopback.ts';
 import { withoutTrailing } from '../services/domain/text/trimmed.ts';
 import { visible } from '../services/domain/text/visible-text.ts';
 import { headerSecret } from './client/header-secret.ts';
-import { CommandFailure, EXIT, usage } from './exit.ts';
+import { CommandFailure, EXIT, mistyped, usage } from './exit.ts';
+import { meantAddress } from './line/meant-url.ts';
 import { readOwnFile } from './own-file.ts';
 import { type Environment, foundDataDir, SANDBOX_FILE } from './sandbox-place.ts';
 
@@ -113,7 +114,8 @@ export class Settings {
   baseUrl(): Sourced {
     const found = this.find('baseUrl') ?? { value: BASE_URL_DEFAULT, source: 'default' };
     if (!/^https?:\/\/[^/]+/i.test(found.value) || !URL.canParse(found.value)) {
-      throw usage(`base URL "${found.value}" (from ${found.source}) is not an http or https URL`);
+      const says = `base URL "${found.value}" (from ${found.source}) is not an http or https URL`;
+      throw mistyped(says, found.value, meantAddress(found.value));
     }
     if (this.isOfFile(found) && !isLoopbackUrl(found.value)) throw this.#notHere('baseUrl', found);
     return { ...found, value: withoutSlash(found.value) };

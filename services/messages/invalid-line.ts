@@ -1,4 +1,5 @@
-import { didYouMean, nearestNames } from './did-you-mean.ts';
+import { meantName } from './did-you-mean.ts';
+import { type Meant, type MeantLines, meantLine, type WordRules } from './meant-lines.ts';
 
 /** A command line that the parser refused, in the parser's words. */
 export class InvalidLine extends Error {
@@ -17,10 +18,9 @@ export interface Vocabulary {
   readonly tool: string;
   /** The options of every command that are followed by a value: `--data-dir`. */
   readonly valued: ReadonlySet<string>;
-  /** Words for what another command does, with other options: the line that helps, without the tool. */
-  readonly elsewhere: Readonly<Record<string, string>>;
-  /** Returns the option that takes a word which stands alone. */
-  readonly optionFor?: (word: string) => string | undefined;
+  /** What people type for something that another line does. */
+  readonly meant: MeantLines;
+  readonly rules?: WordRules;
 }
 
 /** Words of other tools for a command of the same group. */
@@ -49,16 +49,17 @@ export async function explainLine(
   vocabulary: Vocabulary,
 ): Promise<Explanation> {
   const path: string[] = [];
+  const meant = meantLine(args, vocabulary.meant, vocabulary.rules ?? {});
   let help = await helpOf(path);
   for (const word of wordsOf(args, vocabulary.valued)) {
     const names = commandsIn(help);
     if (names.length === 0) break;
     const name = aliasesIn(help).get(word) ?? word;
-    if (!names.includes(name)) return unknownCommand(word, names, { path, help, args, vocabulary });
+    if (!names.includes(name)) return unknownCommand(word, names, { path, help, args, vocabulary, meant });
     path.push(name);
     help = await helpOf(path);
   }
-  return explainIn(invalid, { path, help, args, vocabulary });
+  return explainIn(invalid, { path, help, args, vocabulary, meant });
 }
 
 /** Explains a line whose command is known. */
@@ -67,6 +68,8 @@ function explainIn(invalid: InvalidLine, found: Found): Explanation {
   const names = commandsIn(help);
   const command = path.join(' ');
   if (names.length > 0) {
+    const [option] = found.meant?.options ?? [];
+    if (option) return meantInstead(`${command || nameOf(found)} has no option ${option}`, found);
     const where = path.length === 0 ? 'name a command' : `name a command of ${command}`;
     return explained(`${where}: ${names.join(', ')}`, helpCommand(found));
   }
@@ -99,6 +102,18 @@ interface Found {
   readonly help: string;
   readonly args: readonly string[];
   readonly vocabulary: Vocabulary;
+  readonly meant: Meant | undefined;
+}
+
+function nameOf({ vocabulary }: Found): string {
+  return vocabulary.tool.split(' ').at(-1) ?? '';
+}
+
+/** Explains a line that has a row in the table of the tool. */
+function meantInstead(fault: string, found: Found): Explanation {
+  const { says, args } = found.meant as Meant;
+  if (says === '--help') return explained(fault, helpCommand(found));
+  return explained(`${fault}; did you mean ${says.replace(' --help', '')}?`, lineOf(args, found));
 }
 
 function explained(message: string, ...next: readonly string[]): Explanation {
@@ -106,17 +121,13 @@ function explained(message: string, ...next: readonly string[]): Explanation {
 }
 
 function unknownCommand(word: string, names: readonly string[], found: Found): Explanation {
-  const { path, args, vocabulary } = found;
-  const { tool } = vocabulary;
-  const message = `${path.join(' ') || tool.split(' ').at(-1)} has no command "${word}"`;
-  const elsewhere = vocabulary.elsewhere[[...path, word].join(' ')];
-  if (elsewhere !== undefined) {
-    return explained(`${message}; did you mean ${elsewhere.replace(' --help', '')}?`, `${tool} ${elsewhere}`);
-  }
-  const near = RENAMED[word]?.find((name) => names.includes(name)) ?? nearestNames(word, names, 1)[0];
-  if (near === undefined) return explained(`${message}; it has ${names.join(', ')}`, helpCommand(found));
-  const right = args.with(args.indexOf(word), near);
-  return explained(`${message}; did you mean ${near}?`, lineOf(right, { ...found, path: [...path, near] }));
+  const { path, args } = found;
+  const message = `${path.join(' ') || nameOf(found)} has no command "${word}"`;
+  if (found.meant) return meantInstead(message, found);
+  const meant = RENAMED[word]?.find((name) => names.includes(name)) ?? meantName(word, names);
+  if (meant === undefined) return explained(`${message}; it has ${names.join(', ')}`, helpCommand(found));
+  const right = args.with(args.indexOf(word), meant);
+  return explained(`${message}; did you mean ${meant}?`, lineOf(right, { ...found, path: [...path, meant] }));
 }
 
 function unknownArgument(name: string, found: Found): Explanation {
@@ -124,21 +135,25 @@ function unknownArgument(name: string, found: Found): Explanation {
   const command = path.join(' ');
   const index = args.findIndex((arg) => isOption(arg, name));
   if (index === -1) return extraWord(name, found);
-  const [near] = nearestNames(name, optionsIn(help), 1);
-  const message = `${command} has no option --${name}${near === undefined ? '' : `; did you mean --${near}?`}`;
-  if (near === undefined) return explained(message, helpCommand(found));
-  const right = args.with(index, (args[index] ?? '').replace(name, near).replace(/^-(?=[^-])/, '--'));
-  return explained(message, lineOf(right, found));
+  const message = `${command} has no option --${name}`;
+  if (found.meant?.options.some((option) => isOption(option, name))) return meantInstead(message, found);
+  const meant = meantName(name, optionsIn(help));
+  if (meant === undefined) return explained(message, helpCommand(found));
+  const right = args.with(index, (args[index] ?? '').replace(name, meant).replace(/^-(?=[^-])/, '--'));
+  return explained(`${message}; did you mean --${meant}?`, lineOf(right, found));
 }
 
 function extraWord(word: string, found: Found): Explanation {
-  const { path, help, args, vocabulary } = found;
+  const { path, args, meant } = found;
   const command = path.join(' ');
-  const option = vocabulary.optionFor?.(word);
-  if (option === undefined || !optionsIn(help).includes(option))
+  const [name] = [...(meant?.named ?? [])].find(([, value]) => value === word) ?? [];
+  if (meant === undefined || name === undefined)
     return explained(`"${word}" is one word too many for ${command}`, helpCommand(found));
-  const right = args.flatMap((arg) => (arg === word ? [`--${option}`, arg] : [arg]));
-  return explained(`${command} takes the ${option} as --${option} ${word}`, lineOf(right, found));
+  const option = meant.args[meant.args.indexOf(word) - 1];
+  if (!option?.startsWith('--') || !meant.says.startsWith(`${command} `))
+    return meantInstead(`"${word}" is one word too many for ${command}`, found);
+  const right = args.flatMap((arg) => (arg === word ? [option, arg] : [arg]));
+  return explained(`${command} takes the ${name.slice(1, -1)} as ${option} ${word}`, lineOf(right, found));
 }
 
 interface Choice {
@@ -159,19 +174,32 @@ function choiceIn(message: string): Choice | undefined {
 function unknownChoice({ option, given, list }: Choice, found: Found): Explanation {
   const { args } = found;
   const known = [...list.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
-  const message = `--${option} "${given}" is not one of ${known.join(', ')}${didYouMean(given, known, 1)}`;
-  const [near] = nearestNames(given, known, 1);
-  if (near === undefined) return explained(message, helpCommand(found));
-  const right = args.map((arg) =>
-    arg === given || arg === `--${option}=${given}` ? arg.replace(given, near) : arg,
-  );
-  return explained(message, lineOf(right, found));
+  const message = `--${option} "${given}" is not one of ${known.join(', ')}`;
+  const meant = meantName(given, known);
+  if (meant === undefined) return explained(message, helpCommand(found));
+  return explained(`${message}; did you mean ${meant}?`, lineOf(corrected(args, given, meant), found));
+}
+
+/** Returns a line with a value put right, wherever it stands: alone, after an `=`, between commas. */
+export function corrected(args: readonly string[], typed: string, meant: string): readonly string[] {
+  return args.map((arg) => {
+    if (arg === typed) return meant;
+    const [, name = '', value = ''] = /^(--[\w-]+=)?(.*)$/s.exec(arg) ?? [];
+    const parts = value.split(',');
+    const right = value === typed ? meant : parts.map((part) => (part === typed ? meant : part)).join(',');
+    return name + right;
+  });
 }
 
 /** Returns a line to type. One that has a secret is not printed: logs and histories keep it. */
 function lineOf(args: readonly string[], found: Found): string {
-  if (args.some((arg) => SECRET.test(arg))) return helpCommand(found);
-  return `${found.vocabulary.tool} ${args.map(quoted).join(' ')}`;
+  return typedLine(found.vocabulary.tool, args) ?? helpCommand(found);
+}
+
+/** The same; undefined for a line that has a secret. */
+export function typedLine(tool: string, args: readonly string[]): string | undefined {
+  if (args.some((arg) => SECRET.test(arg))) return undefined;
+  return [...(args[0] === 'hookrail' ? [] : [tool]), ...args.map(quoted)].join(' ');
 }
 
 function helpCommand({ path, vocabulary }: Found): string {

@@ -1,4 +1,4 @@
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { describeExpectation } from '../scenario/expectations.ts';
 import { type PlannedStep, planActions, planScenario } from '../scenario/plan.ts';

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { CommandFailure } from '../exit.ts';
+import { meantHttpsUrl } from '../line/meant-url.ts';
 import { EGRESS_ALLOW } from '../settings.ts';
-import type { ApiRefusal } from './api-client.ts';
+import type { ApiRefusal } from './api-refusal.ts';
 import type { AttemptAnswer, EndpointAnswer } from './merchant-api.ts';
 
 /** One line that says what is wrong, and the lines that help; the last is a command, or ends in one. */
@@ -77,26 +78,41 @@ function tlsAdvice(detail: string, url: URL): Advice | undefined {
   return undefined;
 }
 
+/** The rules that HOOKRAIL_EGRESS_ALLOW lifts for a host. */
+const LIFTED = ['address_literal', 'single_label', 'reserved_name', 'port'];
+
 /** Says what is wrong with an endpoint's URL that the API refused; other refusals are returned as they are. */
-export function urlAdvice(refusal: ApiRefusal, url: string, command: string): CommandFailure {
+export function urlAdvice(refusal: ApiRefusal, url: string): CommandFailure {
   const { code, errors, detail = '' } = refusal.problem;
-  if (code === 'url_scheme_not_https' && /^http:\/\//i.test(url) && URL.canParse(url)) {
-    const { hostname } = new URL(url);
-    const says = `webhooks go to https URLs only; ${url} is http`;
-    const secure = `hookrail sim ${command} ${url.replace(/^http:/i, 'https:')}`;
-    if (!isLoopbackHost(hostname)) return new CommandFailure(refusal.exitCode, says, [secure]);
-    return new CommandFailure(refusal.exitCode, says, [
-      `your server can have a certificate: ${certFor(hostname)}`,
-      `and then: ${secure}`,
-      ...forwarding(new URL(url), 'http:', 'or, with no certificate and no endpoint to make'),
-    ]);
-  }
+  const meant = meantHttpsUrl(url);
+  const refused = (says: string, next: readonly string[]) =>
+    new CommandFailure(refusal.exitCode, says, next, meant === undefined ? undefined : { typed: url, meant });
+  if (code === 'url_scheme_not_https') return refused(...schemeAdvice(url, meant));
+  if (code !== 'url_not_allowed') return refusal;
   const [error] = errors ?? [];
-  if (code === 'url_not_allowed' && URL.canParse(url)) {
-    const says = `the URL is not allowed: ${error?.detail ?? detail}`;
-    return new CommandFailure(refusal.exitCode, says, [allowing(new URL(url).hostname)]);
-  }
-  return refusal;
+  const says = `the URL is not allowed: ${error?.detail ?? detail}`;
+  const isLifted = LIFTED.includes(error?.code ?? '') && URL.canParse(url);
+  const next = isLifted ? [allowing(new URL(url).hostname)] : [];
+  return meant || isLifted ? refused(says, next) : refused(says, ['hookrail sim endpoints create --help']);
+}
+
+/** Returns what is wrong with a URL that is not https, and what helps beside the line with https. */
+function schemeAdvice(url: string, meant: string | undefined): [string, readonly string[]] {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
+  const shown = url.replace(/\/\/[^/?#]*@/, '//');
+  const why =
+    scheme === undefined || /^https$/i.test(scheme) ? 'does not begin with https://' : `is ${scheme}`;
+  const says = `webhooks go to https URLs only; ${shown} ${why}`;
+  if (meant === undefined) return [says, ['hookrail sim endpoints create --help']];
+  const { hostname } = new URL(meant);
+  if (!isLoopbackHost(hostname)) return [says, []];
+  return [
+    says,
+    [
+      ...forwarding(new URL(meant), 'http:', 'an app that speaks HTTP needs no certificate'),
+      `another can have one: ${certFor(hostname)}`,
+    ],
+  ];
 }
 
 function certFor(hostname: string): string {

@@ -1,9 +1,9 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { paths } from '../generated/merchant-api.ts';
 import { mustHave, type Shape } from './answer-shape.ts';
+import { ApiRefusal, asProblem } from './api-refusal.ts';
 import { withVisibleTexts } from './foreign-texts.ts';
 import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
 import { readText } from './read-text.ts';
@@ -17,37 +17,6 @@ const LIMIT_WAIT_MS = 60_000;
 
 /** OpenSSL's reasons for an answer that is not TLS. */
 const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
-
-/** RFC 9457, as the API sends it (docs/decisions.md, "Errors"). */
-export interface Problem {
-  readonly code?: string;
-  readonly title?: string;
-  readonly detail?: string;
-  readonly status?: number;
-  readonly request_id?: string;
-  readonly errors?: readonly {
-    readonly pointer?: string;
-    readonly code?: string;
-    readonly detail?: string;
-  }[];
-}
-
-/** The API refused. The message contains everything in the problem document. */
-export class ApiRefusal extends CommandFailure {
-  readonly status: number;
-  readonly problem: Problem;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(request: string, response: Response, problem: Problem) {
-    const { status } = response;
-    const exitCode = status === 401 || status === 403 ? EXIT.authentication : EXIT.api;
-    super(exitCode, describe(request, status, problem), nextSteps(problem.code, request));
-    this.status = status;
-    this.problem = problem;
-    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-    this.retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
-  }
-}
 
 export interface ClientOptions {
   /** The address to suggest when the one in use is not the API's. */
@@ -223,27 +192,6 @@ export async function bodyOf<Body>(
   return data;
 }
 
-/** A problem document of another service may have anything in the place of its texts. */
-function isProblem(value: unknown): value is Problem {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { code, title, detail, request_id, errors } = value as Record<string, unknown>;
-  const isText = (one: unknown) => one === undefined || typeof one === 'string';
-  const areErrors =
-    errors === undefined ||
-    (Array.isArray(errors) && errors.every((one) => typeof one === 'object' && one !== null));
-  return [code, title, detail, request_id].every(isText) && areErrors;
-}
-
-function asProblem(text: string): Problem {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isProblem(parsed)) return withVisibleTexts(parsed);
-  } catch {
-    // Not from hookrail: a proxy's page, for example. The first line is enough.
-  }
-  return { detail: visible(text.split('\n', 1)[0]?.slice(0, 200) ?? '') };
-}
-
 /** Returns the value of a response; undefined when it is empty. */
 function parsedJson(text: string, url: string): unknown {
   if (text === '') return undefined;
@@ -253,41 +201,6 @@ function parsedJson(text: string, url: string): unknown {
     throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`, [
       'check which address is used with: hookrail sim whoami',
     ]);
-  }
-}
-
-function describe(request: string, status: number, problem: Problem): string {
-  const lines = [`${request} → ${status} ${problem.code ?? problem.title ?? ''}`.trimEnd()];
-  if (problem.detail) lines.push(`  ${visible(problem.detail)}`);
-  for (const error of problem.errors ?? []) {
-    lines.push(visible(`  ${error.pointer ?? ''} ${error.code ?? ''}: ${error.detail ?? ''}`.trimEnd()));
-  }
-  if (problem.request_id) lines.push(`  request ${problem.request_id}`);
-  return lines.join('\n');
-}
-
-/** Returns the next command for refusals that have an obvious one. */
-function nextSteps(code: string | undefined, request: string): readonly string[] {
-  const endpoint = /\/webhook-endpoints\/([^/]+)/.exec(request)?.[1] ?? '<uuid>';
-  switch (code) {
-    case 'api_key_missing':
-    case 'api_key_malformed':
-    case 'api_key_invalid':
-      return ['check which key is used, and where it came from, with: hookrail sim whoami'];
-    case 'webhook_endpoint_not_found':
-      return ['list your endpoints with: hookrail sim endpoints list'];
-    case 'endpoint_not_active':
-      return [`enable it with: hookrail sim endpoints enable ${endpoint}`];
-    case 'replay_running':
-      return ['see what it sends: hookrail sim deliveries tail'];
-    case 'test_not_resendable':
-      return [`hookrail sim endpoints test ${endpoint}`];
-    case 'subtype_type_mismatch':
-      return ['list types and subTypes with: hookrail sim catalog'];
-    case 'url_already_registered':
-      return ['the endpoint exists already; list your endpoints with: hookrail sim endpoints list'];
-    default:
-      return [];
   }
 }
 

@@ -1,5 +1,5 @@
 import { formatCountdown } from '../duration.ts';
-import { ApiRefusal } from './api-client.ts';
+import { ApiRefusal } from './api-refusal.ts';
 import { EndpointNames } from './endpoint-names.ts';
 import type { MerchantApi } from './merchant-api.ts';
 import type { StreamNews, StreamPause } from './merchant-stream.ts';

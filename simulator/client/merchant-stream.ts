@@ -1,6 +1,7 @@
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { components } from '../generated/merchant-api.ts';
-import { type ApiClient, ApiRefusal } from './api-client.ts';
+import type { ApiClient } from './api-client.ts';
+import { ApiRefusal } from './api-refusal.ts';
 import { REPLACED_WAIT_MS, serverSentEvents } from './server-sent-events.ts';
 import { sleep } from './sleep.ts';
 

@@ -1,15 +1,17 @@
 import type { Argv, CommandModule } from 'yargs';
 import { visible } from '../../services/domain/text/visible-text.ts';
+import { meantName } from '../../services/messages/did-you-mean.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { type ClockEntry, type ClockState, OperationsClient } from '../client/operations.ts';
-import { formatDuration, parseDuration } from '../duration.ts';
-import { CommandFailure, EXIT, usage } from '../exit.ts';
+import { formatDuration, meantDuration, parseDuration } from '../duration.ts';
+import { CommandFailure, EXIT, mistyped, usage } from '../exit.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 
 interface AdvanceOptions extends CommandOptions {
   readonly by: string;
 }
 
+const CLOCK_HELP = 'hookrail sim clock advance --help';
 const NEXT_RETRY = 'next-retry';
 /** As the service has it. */
 const BY_MS_MAX = 30 * 86_400_000;
@@ -145,10 +147,14 @@ function shortTime(time: string): string {
 
 function durationOf(by: string): number {
   const ms = parseDuration(by);
+  if (/^-|^0+[a-z]+$/.test(by)) throw usage(`the clock goes on only: "${by}" is not above 0`, CLOCK_HELP);
   if (ms === undefined || ms <= 0) {
-    throw usage(
+    const meant = meantName(by, [NEXT_RETRY]) ?? (/^\d+$/.test(by) ? undefined : meantDuration(by));
+    throw mistyped(
       `"${by}" is not a duration such as 13h, 90m or 2d, nor ${NEXT_RETRY}`,
-      'hookrail sim clock advance 13h',
+      by,
+      meant,
+      CLOCK_HELP,
     );
   }
   if (ms > BY_MS_MAX)

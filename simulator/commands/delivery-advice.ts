@@ -1,5 +1,5 @@
 import { type Advice, attemptAdvice } from '../client/advice.ts';
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import type { MerchantApi } from '../client/merchant-api.ts';
 import type { Watched, WatchedDelivery } from '../client/watch-news.ts';
 import type { Output } from '../output.ts';

@@ -7,14 +7,14 @@ import {
 } from '../../services/domain/endpoint.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { urlAdvice } from '../client/advice.ts';
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import { UNDESCRIBED } from '../client/endpoint-names.ts';
 import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../client/merchant-api.ts';
 import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
-import type { Output } from '../output.ts';
 import { parseEventTypes } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { bringBack, describeEndpoint } from './log/endpoint-lines.ts';
 import { findEndpoint, findEndpointToChange } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { sendTest } from './send-test.ts';
@@ -146,6 +146,8 @@ function replayCommand(surroundings: Surroundings): CommandModule<object, Replay
 async function get(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {
   const found = await api.endpoint(endpoint);
   output.result(found, () => describeEndpoint(found, output));
+  const advice = bringBack(found);
+  if (advice) output.advise(advice);
 }
 
 async function remove(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {
@@ -172,7 +174,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
           ...(options.events === undefined ? {} : { subscribed_events: parseEventTypes(options.events) }),
           ...(options.apiVersion === undefined ? {} : { api_version: options.apiVersion }),
         });
-        const made = await withUrlAdvice(creation, options.url, 'endpoints create --url');
+        const made = await withUrlAdvice(creation, options.url);
         session.output.result(made, () => describeEndpoint(made, session.output));
         session.output.remark(`keep the secret; to send a test: hookrail sim endpoints test ${made.uuid}`);
       }),
@@ -215,14 +217,13 @@ async function update(api: MerchantApi, options: UpdateOptions, session: Session
   if (Object.keys(given).length === 0) {
     throw usage('nothing to change: give --url, --description, --events, --all-events or --api-version');
   }
-  const command = `endpoints update ${options.endpoint} --url`;
-  await withUrlAdvice(change(api, options.endpoint, given, session), url ?? '', command);
+  await withUrlAdvice(change(api, options.endpoint, given, session), url ?? '');
 }
 
-/** Explains the refusal of a URL; `command` is what takes another one. */
-async function withUrlAdvice<T>(change: Promise<T>, url: string, command: string): Promise<T> {
+/** Explains the refusal of a URL. */
+async function withUrlAdvice<T>(change: Promise<T>, url: string): Promise<T> {
   return change.catch((error: unknown) => {
-    throw error instanceof ApiRefusal ? urlAdvice(error, url, command) : error;
+    throw error instanceof ApiRefusal ? urlAdvice(error, url) : error;
   });
 }
 
@@ -246,25 +247,4 @@ async function rotate(api: MerchantApi, { endpoint }: EndpointOptions, { output 
 
 async function test(api: MerchantApi, options: TestOptions, session: Session): Promise<void> {
   await sendTest(api, options.endpoint, options.event, options, session);
-}
-
-function describeEndpoint(endpoint: EndpointAnswer, output: Output): string {
-  const rows = [
-    ['endpoint', endpoint.uuid],
-    ['url', visible(endpoint.url)],
-    ['description', visible(endpoint.description)],
-    [
-      'status',
-      paintStatus(endpoint.status, output) +
-        (endpoint.disabled_reason ? ` (${endpoint.disabled_reason})` : ''),
-    ],
-    ['events', endpoint.subscribed_events?.join(', ') ?? 'all'],
-    ['api version', endpoint.api_version],
-    [
-      'secret',
-      endpoint.signing_secret ? output.paint('bold', endpoint.signing_secret) : endpoint.secret_hint,
-    ],
-  ];
-  if (endpoint.failure_count > 0) rows.push(['failures', `${endpoint.failure_count} since the last success`]);
-  return output.table(rows);
 }

@@ -32,6 +32,7 @@ import { EVENTS_PER_REQUEST_MAX, type EventSink } from '../sinks/sinks.ts';
 import { HELP_WIDTH, widthOf } from '../terminal/width.ts';
 import { readText } from '../text-file.ts';
 import { adviseOn } from './delivery-advice.ts';
+import { findEndpointToChange } from './log/find.ts';
 import { sendTest } from './send-test.ts';
 import { endWait } from './wait-end.ts';
 
@@ -136,7 +137,8 @@ async function triggerTest(session: Session, options: TriggerOptions, endpoint: 
     wait: Math.min(30, Math.ceil(wait.ms / 1000)),
   };
   const api = new MerchantApi(session.api());
-  for (let i = 0; i < options.count; i += 1) await sendTest(api, endpoint, options.event, choices, session);
+  const uuid = await findEndpointToChange(api, endpoint);
+  for (let i = 0; i < options.count; i += 1) await sendTest(api, uuid, options.event, choices, session);
 }
 
 function eventMaker(

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { type ClockState, OperationsClient } from '../client/operations.ts';
 import type { ServiceClock } from '../client/service-clock.ts';
@@ -68,7 +69,7 @@ export async function checkProducerKey(session: Session): Promise<Finding> {
     await session.producer().rest.POST('/producer/events', { body: [] });
   } catch (error) {
     // The API refuses the empty list, after it has accepted the key.
-    const isRefusedList = error instanceof CommandFailure && /→ 4(00|13|22) /.test(error.message);
+    const isRefusedList = error instanceof ApiRefusal && [400, 413, 422].includes(error.status);
     if (!isRefusedList) return failed('producer key', error);
   }
   return ok('producer key', `accepted (from ${found.source})`);

@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 import { withoutTrailing } from '../../services/domain/text/trimmed.ts';
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { type Authority, openAuthority } from '../receiver/certificate-authority.ts';

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { bodyOf } from '../client/api-client.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
+import { findEndpoint } from '../commands/log/find.ts';
 import { usage } from '../exit.ts';
 import { issueCertificate, openAuthority } from '../receiver/certificate-authority.ts';
 import { ENDPOINT_IN_FORCE_MS } from '../receiver/kept-endpoint.ts';
@@ -27,7 +28,7 @@ export async function openTargets(session: Session, endpoint: string | undefined
   const api = new MerchantApi(session.api());
   const close = async () => {};
   if (endpoint !== undefined) {
-    const { uuid, status } = await api.endpoint(endpoint);
+    const { uuid, status } = await api.endpoint(await findEndpoint(api, endpoint));
     if (status !== 'active')
       throw usage(`the endpoint is ${status}`, `hookrail sim endpoints enable ${uuid}`);
     return { endpoint: uuid, count: 1, close };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ApiVersion } from '../../services/domain/endpoint.ts';
 import type { EventType } from '../../services/domain/event.ts';
 import { secretHint } from '../../services/domain/secret.ts';
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import type { EndpointAnswer, EndpointChange, MerchantApi } from '../client/merchant-api.ts';
 
 /** Everything that is kept of an endpoint between two runs. */

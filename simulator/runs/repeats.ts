@@ -1,4 +1,4 @@
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import type { WatchNews } from '../client/watch-news.ts';
 import { formatDuration } from '../duration.ts';

@@ -1,7 +1,7 @@
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
-import { didYouMean, nearestNames } from '../../services/messages/did-you-mean.ts';
-import { usage } from '../exit.ts';
+import { didYouMean, meantName } from '../../services/messages/did-you-mean.ts';
+import { type CommandFailure, mistyped, usage } from '../exit.ts';
 import { columns } from '../output.ts';
 import { scenarioNames } from './library.ts';
 
@@ -19,6 +19,8 @@ const USUAL: Partial<Readonly<Record<EventType, string>>> = {
   AML: 'AML_CHECKS_COMPLETED',
 };
 
+const LIST = 'list them with: hookrail sim catalog';
+
 /** Parses "type/subType" or "type". Throws a usage failure that names the nearest, or the valid ones. */
 export function parseEventName(text: string): EventName {
   const [type = '', subType, ...rest] = text.split('/');
@@ -26,22 +28,43 @@ export function parseEventName(text: string): EventName {
   if (scenarioNames().includes(text)) {
     throw usage(`${text} is a scenario, not an event`, `hookrail sim run ${text}`);
   }
+  const legal = isEventType(type) ? SUB_TYPES[type] : [];
+  const chosen = subType ?? (isEventType(type) ? USUAL[type] : undefined) ?? legal[0] ?? '';
+  if (isEventType(type) && legal.includes(chosen)) return { type, subType: chosen };
+  throw unknownEvent(text, type, chosen);
+}
+
+function unknownEvent(text: string, type: string, subType: string): CommandFailure {
+  const meant = meantEvent(text);
   if (!isEventType(type)) {
-    throw usage(
-      `"${type}" is not an event type${didYouMean(type, EVENT_TYPES)}`,
-      'list them with: hookrail sim catalog',
-    );
+    const says = `"${type}" is not an event type`;
+    if (meant !== undefined) return mistyped(`${says}; did you mean ${meant}?`, text, meant, LIST);
+    return usage(`${says}${didYouMean(type, EVENT_TYPES)}`, LIST);
   }
-  const legal = SUB_TYPES[type];
-  const chosen = subType ?? USUAL[type] ?? legal[0] ?? '';
-  if (!legal.includes(chosen)) {
-    const [near] = nearestNames(chosen, legal, 1);
-    throw usage(
-      `${type} has no subType "${chosen}"; ${near ? `did you mean ${near}?` : `it has ${legal.join(', ')}`}`,
-      `hookrail sim trigger ${near ? `${type}/${near}` : '--help'}`,
-    );
+  const says = `${type} has no subType "${subType}"`;
+  if (meant !== undefined) {
+    return mistyped(`${says}; did you mean ${meant.split('/')[1]}?`, text, meant, LIST);
   }
-  return { type, subType: chosen };
+  return usage(`${says}; it has ${SUB_TYPES[type].join(', ')}`, `hookrail sim catalog ${type}`);
+}
+
+/** Returns the event that a text can only be: in another case, with another sign between, a subType alone. */
+function meantEvent(text: string): string | undefined {
+  const type = text.includes('/') ? undefined : meantName(text, EVENT_TYPES);
+  if (type !== undefined) return type;
+  const all = EVENT_TYPES.flatMap((each) => SUB_TYPES[each].map((subType) => `${each}/${subType}`));
+  const [near = '', subType] = text.split('/');
+  const known = EVENT_TYPES.find(
+    (each) => each === (isEventType(near) ? near : meantName(near, EVENT_TYPES)),
+  );
+  if (known !== undefined && subType !== undefined) {
+    const meant = meantName(subType, SUB_TYPES[known]);
+    return meant && `${known}/${meant}`;
+  }
+  const whole = meantName(text, all);
+  if (whole !== undefined) return whole;
+  const alone = all.filter((name) => name.split('/')[1] === meantName(text, [name.split('/')[1] ?? '']));
+  return alone.length === 1 ? alone[0] : undefined;
 }
 
 /** Parses event types, separated by commas or given one by one. Throws a usage failure that names the nearest. */
@@ -52,10 +75,11 @@ export function parseEventTypes(texts: readonly string[]): EventType[] {
     .filter((text) => text !== '')
     .map((text) => {
       if (isEventType(text)) return text;
-      throw usage(
-        `"${text}" is not an event type${didYouMean(text, EVENT_TYPES)}`,
-        'list them with: hookrail sim catalog',
-      );
+      const [before = ''] = text.split('/');
+      const meant = isEventType(before) ? before : meantName(text, EVENT_TYPES);
+      const says = `"${text}" is not an event type`;
+      if (meant !== undefined) throw mistyped(`${says}; did you mean ${meant}?`, text, meant, LIST);
+      throw usage(`${says}${didYouMean(text, EVENT_TYPES)}`, LIST);
     });
 }
 

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isEventType } from '../../services/domain/event.ts';
-import { didYouMean } from '../../services/messages/did-you-mean.ts';
-import { usage } from '../exit.ts';
+import { didYouMean, meantName } from '../../services/messages/did-you-mean.ts';
+import { mistyped, usage } from '../exit.ts';
 import { unreadable } from '../session.ts';
 import { readText } from '../text-file.ts';
 
@@ -39,8 +39,10 @@ export function readScenario(name: string): { readonly text: string; readonly so
   }
   // A name that looks like a file's is one; any other is a mistyped scenario.
   if (!/[/\\]|\.ya?ml$/.test(name)) {
-    const hint = didYouMean(name, scenarioNames());
-    throw usage(`there is no scenario "${name}"${hint}`, 'list them with: hookrail sim scenarios list');
+    const says = `there is no scenario "${name}"${didYouMean(name, scenarioNames())}`;
+    const meant = meantName(name, scenarioNames());
+    const list = 'list them with: hookrail sim scenarios list';
+    throw mistyped(says, name, meant, list);
   }
   try {
     return { text: readText(name), source: name };

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityKind } from '../../services/domain/event.ts';
 import { isUuid } from '../../services/domain/ids.ts';
-import { parseDuration } from '../duration.ts';
-import { usage } from '../exit.ts';
+import { meantName } from '../../services/messages/did-you-mean.ts';
+import { meantDuration, parseDuration } from '../duration.ts';
+import { mistyped, usage } from '../exit.ts';
 import type { CommandOptions } from '../session.ts';
 import type { StepField } from './plan.ts';
 
@@ -140,9 +141,16 @@ export function parseSpeed(text: string): number {
   const match = /^(\d+(?:\.\d+)?)x$/.exec(text);
   const factor = Number(match?.[1] ?? 0);
   if (factor <= 0 || factor > SPEED_MAX) {
-    throw usage(`--speed "${text}" is not 1x, 60x (a factor up to ${SPEED_MAX}), real or instant`);
+    const says = `--speed "${text}" is not 1x, 60x (a factor up to ${SPEED_MAX}), real or instant`;
+    throw mistyped(says, text, meantSpeed(text));
   }
   return factor;
+}
+
+function meantSpeed(text: string): string | undefined {
+  const [, factor] = /^[x×]?(\d+(?:\.\d+)?)[x×]?$/i.exec(text) ?? [];
+  if (factor === undefined) return meantName(text, ['real', 'instant']);
+  return Number(factor) > 0 && Number(factor) <= SPEED_MAX ? `${factor}x` : undefined;
 }
 
 /** Returns milliseconds since the epoch. */
@@ -185,7 +193,8 @@ export function parseWait(
   if (given === false) return { ms: 0, isAsked: false };
   if (given === true || given === '') return { ms: WAIT_MS_DEFAULT, isAsked: true };
   const ms = parseDuration(given);
-  if (ms === undefined) throw usage(`--wait "${given}" is not a duration: 30s, 2m`);
+  if (ms === undefined)
+    throw mistyped(`--wait "${given}" is not a duration: 30s, 2m`, given, meantDuration(given));
   return { ms, isAsked: true };
 }
 

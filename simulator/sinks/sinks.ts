@@ -1,7 +1,8 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { eventToJson } from '../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
-import { type ApiClient, ApiRefusal, bodyOf } from '../client/api-client.ts';
+import { type ApiClient, bodyOf } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import type { Sink } from '../terminal/sink.ts';
 import { type DirectTarget, exchange, genuineRequest } from './direct.ts';
 

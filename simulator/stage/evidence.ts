@@ -1,4 +1,4 @@
-import { ApiRefusal } from '../client/api-client.ts';
+import { ApiRefusal } from '../client/api-refusal.ts';
 import type { MerchantApi } from '../client/merchant-api.ts';
 import type { Arrival } from '../receiver/receiver.ts';
 import { type Observed, type Outcome, outcomeOf, skippedAt } from '../scenario/expectations.ts';

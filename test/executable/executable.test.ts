@@ -242,7 +242,9 @@ describe('a dead end outside `hookrail sim` names the command that helps:', () =
 describe('a mistyped command leads to the right one:', () => {
   test.each([
     ['strat', 'hookrail start'],
-    ['trigger KYC', 'hookrail sim trigger --help'],
+    ['trigger KYC', 'hookrail sim trigger KYC'],
+    ['listen 3000', 'hookrail sim listen --forward-to 3000'],
+    ['version', 'hookrail --version'],
     ['sim triger KYC', 'hookrail sim trigger KYC'],
     ['sim endpoints lst', 'hookrail sim endpoints list'],
     ['operator merchnts list', 'hookrail operator merchants list'],

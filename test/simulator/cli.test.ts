@@ -122,7 +122,9 @@ test('the simulator exits with 4 when the API refuses, and shows the reason and 
   const args = ['endpoints', 'create', '--url', 'https://merchant.com/', '--description', description];
   const { code, stderr } = await sim(args, access);
   expect(code).toBe(EXIT.api);
-  expect(stderr).toMatch(/400 \w+\n {2}.*\n {2}\/description /);
+  expect(stderr).toMatch(
+    /^--description "x{60}…" is refused: .*\n {2}→ hookrail sim endpoints create --help\n$/,
+  );
 });
 
 test('the simulator exits with 5 when the time to wait runs out', async () => {

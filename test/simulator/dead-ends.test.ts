@@ -78,7 +78,8 @@ async function register(name: string, server: Server): Promise<void> {
     access,
   );
   const { uuid, secret_hint: hint } = JSON.parse(created.stdout);
-  Object.assign(known, { [name]: uuid, [`${name}.host`]: host, [`${name}.hint`]: hint });
+  const digits = { [`${name}.digits`]: uuid.slice(0, 5), [`${name}.8`]: uuid.slice(0, 8) };
+  Object.assign(known, { ...digits, [name]: uuid, [`${name}.host`]: host, [`${name}.hint`]: hint });
 }
 
 /** Puts what is known into a text: `{plain}` is the endpoint of the receiver "plain". */
@@ -169,6 +170,35 @@ test('a live line of a failed attempt is followed by what is wrong with the rece
   for (const says of ['{plain.host} answers in plain HTTP', 'certificate of {selfSigned.host}', '(401)']) {
     expect(stderr).toContain(filled(says));
   }
+});
+
+test('after: the version, which is the one of hookrail', async () => {
+  for (const line of ['version', '--version']) {
+    const { code, stderr } = await type(line);
+    expect([code, stderr]).toEqual([EXIT.usage, expect.stringMatching(/\n {2}→ hookrail --version\n$/)]);
+  }
+});
+
+test('a disabled endpoint says since when, what failed last, and the commands that bring it back', async () => {
+  await type('endpoints test {strict}');
+  await type('endpoints disable {strict}');
+  const { code, stdout, stderr } = await type('endpoints get {strict}');
+  expect([code, stdout]).toEqual([EXIT.ok, expect.stringMatching(/disabled since \d{4}-\d\d-\d\dT\S+Z \(/)]);
+  const commands = [...stderr.matchAll(/→ .*: hookrail sim (.*)$/gm)].map(([, line = '']) => line);
+  expect(commands.slice(-2)).toEqual([
+    filled('endpoints enable {strict.8}'),
+    expect.stringContaining(filled('missed --endpoint {strict.8} --since ')),
+  ]);
+  for (const line of commands) expect((await type(line)).code, line).toBe(EXIT.ok);
+});
+
+test.each([
+  ['step', 'no run is played by hand; begin one: hookrail sim run onramp.happy --step'],
+  ['deliveries list --status refused', 'no deliver'],
+])('an empty list says so, into a pipe too: %s', async (line, says) => {
+  const { code, stdout, stderr } = await type(line);
+  expect([code, stdout, stderr]).toEqual([EXIT.ok, '', expect.stringContaining(says)]);
+  expect((await type(`${line} --output json`)).stderr).toBe('');
 });
 
 test('a suggestion never repeats a secret', async () => {

@@ -171,7 +171,11 @@ describe('the exit code of a command that waits', () => {
 });
 
 test.each<[string, string, string]>([
-  ['resend x', 'sim has no command "resend"; did you mean deliveries resend?', 'deliveries resend --help'],
+  [
+    'resend x',
+    'sim has no command "resend"; did you mean deliveries resend x?',
+    'deliveries resend x --output ndjson',
+  ],
   [
     'endpoints ls --stats active',
     'endpoints list has no option --stats; did you mean --status?',

@@ -1,6 +1,6 @@
 import { isUuid } from '../../../services/domain/ids.ts';
 import { visible } from '../../../services/domain/text/visible-text.ts';
-import { ApiRefusal } from '../../client/api-client.ts';
+import { ApiRefusal } from '../../client/api-refusal.ts';
 import type {
   DeliveryDetailAnswer,
   EndpointAnswer,
@@ -8,7 +8,7 @@ import type {
   MerchantApi,
   Page,
 } from '../../client/merchant-api.ts';
-import { CommandFailure, EXIT, usage } from '../../exit.ts';
+import { CommandFailure, EXIT, mistyped, usage } from '../../exit.ts';
 
 const DIGITS_MIN = 8;
 const PAGE = 100;
@@ -40,10 +40,15 @@ export async function findEndpointToChange(api: MerchantApi, named: string): Pro
   if (found) return onlyOne(named, found).uuid;
   const meant = partsOfNames(endpoints, named).find((kind) => kind.length > 0);
   if (!meant) return onlyOne(named, meant).uuid;
-  throw usage(
+  // Digits of one id are of one endpoint for ever; a part of a name may be several by tomorrow.
+  const [only, second] = meant;
+  const isId = second === undefined && only?.uuid.startsWith(named.toLowerCase());
+  throw mistyped(
     `"${visible(named)}" is only a part of ${meant.map(shown).join(', ')}: give at least ${DIGITS_MIN} digits of its id, ` +
       'or its whole description or URL',
-    'hookrail sim endpoints list',
+    named,
+    isId ? only?.uuid.slice(0, DIGITS_MIN) : undefined,
+    ...(isId ? [] : ['hookrail sim endpoints list']),
   );
 }
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { messageOf } from '../../../services/messages/error-message.ts';
 import { runOperator } from '../../../services/operator.ts';
-import { ApiRefusal } from '../../client/api-client.ts';
+import { ApiRefusal } from '../../client/api-refusal.ts';
 import { CommandFailure, EXIT } from '../../exit.ts';
 import { openAuthority } from '../../receiver/certificate-authority.ts';
 import type { CommandOptions, Session } from '../../session.ts';

@@ -17,7 +17,7 @@ export const ROWS: readonly Row[] = [
   {
     typed: 'endpoints create --url http://localhost:3000/hook',
     says: 'webhooks go to https URLs only; http://localhost:3000/hook is http',
-    names: 'listen --forward-to http://localhost:3000/hook',
+    names: 'endpoints create --url https://localhost:3000/hook',
     code: EXIT.api,
   },
   {
@@ -122,7 +122,7 @@ export const ROWS: readonly Row[] = [
   {
     typed: 'endpoints create --url https://localhost/x --events KYC,fiatToCrpto',
     says: '"fiatToCrpto" is not an event type; did you mean fiatToCrypto',
-    names: 'catalog',
+    names: 'endpoints create --url https://localhost/x --events KYC,fiatToCrypto',
   },
   {
     typed: 'trigger KYC/FULL_USER --count 1 --count=2',
@@ -150,6 +150,100 @@ export const ROWS: readonly Row[] = [
     names: 'whoami --base-url {api}',
     code: EXIT.unreachable,
   },
+  {
+    typed: 'endpoints create --url localhost:3001',
+    says: 'webhooks go to https URLs only; localhost:3001 does not begin with https://',
+    names: 'endpoints create --url https://localhost:3001',
+    code: EXIT.api,
+  },
+  {
+    typed: 'endpoints create https://me:word@localhost:3002/a#b',
+    says: 'the URL must not have a user name or password',
+    names: 'endpoints create https://localhost:3002/a',
+    code: EXIT.api,
+  },
+  {
+    typed: 'trigger KYC/FULL_USER --endpoint {plain.digits}',
+    says: `"{plain.digits}" is only a part of`,
+    names: 'trigger KYC/FULL_USER --endpoint {plain.8}',
+    helps: EXIT.expectation,
+  },
+  {
+    typed: 'load --endpoint nobody --rate 1 --duration 1s',
+    says: 'no endpoint has "nobody" as its id, description or URL',
+    names: 'endpoints list',
+    code: EXIT.api,
+  },
+  {
+    typed: `endpoints get ${UNKNOWN_ID}`,
+    says: `the merchant has no endpoint ${UNKNOWN_ID}`,
+    names: 'endpoints list',
+    code: EXIT.api,
+  },
+  {
+    typed: 'endpoints test {plain} --user 42',
+    says: '--user "42" is refused',
+    names: 'endpoints test --help',
+    code: EXIT.api,
+  },
+  {
+    typed: 'endpoints list --base-url {api.host}',
+    says: 'is not an http or https URL',
+    names: 'endpoints list --base-url {api}',
+  },
+  { typed: 'listen 3000', says: 'listen takes the address as', names: 'listen --forward-to 3000' },
+  {
+    typed: 'listen localhost:3000/hook --events KYC',
+    says: 'listen takes the address as --forward-to localhost:3000/hook',
+    names: 'listen --forward-to localhost:3000/hook --events KYC',
+  },
+  { typed: 'logs', says: 'did you mean deliveries list?', names: 'deliveries list' },
+  { typed: 'list', says: 'did you mean endpoints list?', names: 'endpoints list' },
+  ...['repeat x', 'retri', 'get', 'create'].map((typed) => ({
+    typed,
+    says: 'sim has no command "',
+    names: '--help',
+  })),
+  {
+    typed: 'trigger kyc/full_user',
+    says: '"kyc" is not an event type; did you mean KYC/FULL_USER?',
+    names: 'trigger KYC/FULL_USER',
+  },
+  { typed: 'trigger kyc.full-user', says: 'did you mean', names: 'trigger KYC/FULL_USER' },
+  { typed: 'trigger FULL_USER', says: 'did you mean', names: 'trigger KYC/FULL_USER' },
+  { typed: 'trigger KYC FULL_USER', says: 'one word too many', names: 'trigger KYC/FULL_USER' },
+  {
+    typed: 'endpoints test {strict} --event KYC/FULLUSER',
+    says: 'KYC has no subType "FULLUSER"; did you mean FULL_USER?',
+    names: 'endpoints test {strict} --event KYC/FULL_USER',
+    helps: EXIT.expectation,
+  },
+  { typed: 'catalog KYC/NOPE', says: 'KYC has no subType "NOPE"; it has', names: 'catalog KYC' },
+  { typed: 'catalog KYC/FULLUSER', says: 'did you mean FULL_USER?', names: 'catalog KYC/FULL_USER' },
+  ...[
+    ['--enabled false', 'disable'],
+    ['--enabled=false', 'disable'],
+    ['--no-enabled', 'disable'],
+    ['--status disabled', 'disable'],
+    ['--active', 'enable'],
+  ].map(([option, command]) => ({
+    typed: `endpoints update {strict} ${option}`,
+    says: `did you mean endpoints ${command} {strict}?`,
+    names: `endpoints ${command} {strict}`,
+  })),
+  {
+    typed: 'run kyc.happy --speed 1000000 --sink stdout',
+    says: '--speed "1000000" is not 1x, 60x',
+    names: 'run kyc.happy --speed 1000000x --sink stdout',
+  },
+  {
+    typed: 'deliveries list --since 2hours',
+    says: '--since "2hours" is neither a duration',
+    names: 'deliveries list --since 2h',
+  },
+  { typed: 'clock forward 1h', says: 'did you mean', names: 'clock advance 1h', helps: 'long' },
+  { typed: 'clock advance -1h', says: 'the clock goes on only', names: 'clock advance --help' },
+  { typed: 'deliveries list --limit 0', says: '--limit must be', names: 'deliveries list --help' },
   {
     typed: 'trigger KYC/FULL_USR',
     says: 'KYC has no subType "FULL_USR"; did you mean FULL_USER',
