@@ -18,6 +18,9 @@ chance = random.Random(1)
 # An endpoint that stays, a delivery to it that can be sent again, and a replay.
 KEPT = {"id": os.environ["KEPT_ENDPOINT"], "delivery_id": os.environ["KEPT_DELIVERY"]}
 
+# These need an id that belongs to the endpoint, too.
+OF_A_DELIVERY_OR_REPLAY = ("getDelivery", "resendDelivery", "getReplay")
+
 # What answers told of: endpoints, the last deliveries that a list showed, replays, and `next_cursor` of each list's last
 # page.
 endpoints = []
@@ -56,13 +59,18 @@ def before_call(context, case, kwargs):
         case.query = {**(case.query or {}), "seconds": 0}
         if "Last-Event-ID" in (case.headers or {}):
             case.headers["Last-Event-ID"] = "0"
+    # Any text may be a subType, by the schema.
+    if name == "testWebhookEndpoint" and body is not None and often(case):
+        event = chance.choice(EVENTS)
+        body.update(type=event["type"], subType=event["header"]["subType"])
     if name == "resendDelivery" and often(case):
         case.path_parameters.update(KEPT)
     # Links give the other ids in the stateful phase.
     if case.meta.phase.name.value == "stateful":
         return
-    if name == "deleteWebhookEndpoint" and endpoints and often(case):
-        case.path_parameters.update(id=endpoints.pop())
+    # Without ids of its own, whether an operation is ever accepted would depend on what answers told of before.
+    if "id" in (case.path_parameters or {}) and name not in OF_A_DELIVERY_OR_REPLAY and endpoints and often(case):
+        case.path_parameters.update(id=endpoints.pop() if name == "deleteWebhookEndpoint" else chance.choice(endpoints))
     if deliveries and often(case):
         endpoint, delivery, event = chance.choice(deliveries[-20:])
         if name == "getDelivery":
