@@ -147,7 +147,8 @@ function shortTime(time: string): string {
 
 function durationOf(by: string): number {
   const ms = parseDuration(by);
-  if (/^-|^0+[a-z]+$/.test(by)) throw usage(`the clock goes on only: "${by}" is not above 0`, CLOCK_HELP);
+  if (/^-|^0+[a-z]+$/.test(by))
+    throw usage(`the clock only moves forward: "${by}" is not above 0`, CLOCK_HELP);
   if (ms === undefined || ms <= 0) {
     const meant = meantName(by, [NEXT_RETRY]) ?? (/^\d+$/.test(by) ? undefined : meantDuration(by));
     throw mistyped(

@@ -200,7 +200,7 @@ test('a person reads a line per attempt, and the command that enables the endpoi
 
 test.each([
   [['advance', 'tomorrow'], EXIT.usage, '"tomorrow" is not a duration'],
-  [['advance', '0s'], EXIT.usage, '"0s" is not a duration'],
+  [['advance', '0s'], EXIT.usage, '"0s" is not above 0'],
   [['advance', '31d'], EXIT.usage, '31d is too far'],
   [['advance', 'next-retry'], EXIT.expectation, 'no attempt waits'],
   [['show', '--data-dir', '/none'], EXIT.authentication, '/none/operator.token does not exist'],

@@ -242,7 +242,7 @@ export const ROWS: readonly Row[] = [
     names: 'deliveries list --since 2h',
   },
   { typed: 'clock forward 1h', says: 'did you mean', names: 'clock advance 1h', helps: 'long' },
-  { typed: 'clock advance -1h', says: 'the clock goes on only', names: 'clock advance --help' },
+  { typed: 'clock advance -1h', says: 'the clock only moves forward', names: 'clock advance --help' },
   { typed: 'deliveries list --limit 0', says: '--limit must be', names: 'deliveries list --help' },
   {
     typed: 'trigger KYC/FULL_USR',
