@@ -46,8 +46,8 @@ const LEGAL_WHILE_BARRED: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The states of one entity and of all its processes. Across processes: while the entity is BLOCKED or SUSPENDED its
- * transactions can only be held (ON_HOLD_PROCESS), fail or be refunded, and nothing of it is updated; FULL_USER clears KYC holds;
- * UNBLOCKED clears the others.
+ * transactions can only be held (ON_HOLD_PROCESS), fail or be refunded, and nothing of it is updated; FULL_USER (of a
+ * corporate: ACTIVE) clears KYC holds; UNBLOCKED clears the others.
  */
 export class World {
   readonly #processes = new Map<string, Process>();
@@ -91,8 +91,9 @@ export class World {
         reason,
       };
     }
-    if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {
-      const reason = 'the transaction is held for KYC: KYC/FULL_USER has to come first';
+    if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS' && !this.#isVerified()) {
+      const verified = this.#processes.has(`KYB/${ENTITY}`) ? 'KYB/ACTIVE' : 'KYC/FULL_USER';
+      const reason = `the transaction is held for KYC: ${verified} has to come first`;
       return { ...where, legal: legal.filter((state) => state !== 'IN_PROGRESS'), reason };
     }
     return undefined;
@@ -105,8 +106,8 @@ export class World {
     if (TRANSACTIONS.includes(move.type)) process.hold = holdAfter(move);
     if (move.type === 'KYC') {
       if (move.subType === 'SUSPENDED') this.#barredBy.add('SUSPENDED');
-      if (move.subType === 'FULL_USER') this.#clear('ON_HOLD_KYC');
     }
+    if (['KYC', 'KYB'].includes(move.type) && this.#isVerified()) this.#clear('ON_HOLD_KYC');
     if (move.type === 'entityStatusUpdate') {
       if (move.subType === 'BLOCKED') this.#barredBy.add('BLOCKED');
       if (move.subType === 'UNBLOCKED') {
@@ -114,6 +115,16 @@ export class World {
         this.#clear('ON_HOLD_PROCESS');
       }
     }
+  }
+
+  /** Returns why a transaction is held that is held now: a verified entity has no KYC to wait for, nor has a barred one. */
+  holdNow(): 'ON_HOLD_KYC' | 'ON_HOLD_PROCESS' {
+    return this.#isVerified() || this.#barredBy.size > 0 ? 'ON_HOLD_PROCESS' : 'ON_HOLD_KYC';
+  }
+
+  #isVerified(): boolean {
+    const stateOf = (type: string) => this.#processes.get(`${type}/${ENTITY}`)?.state;
+    return stateOf('KYC') === 'FULL_USER' || stateOf('KYB') === 'ACTIVE';
   }
 
   #withoutBarred(type: string, states: readonly string[]): readonly string[] {

@@ -11,14 +11,14 @@ export interface PossibleMove {
   readonly type: EventType;
   readonly process: string;
   readonly subType: string;
-  /** Where the subType does not tell the state: the status in the data. */
+  /** Where the subType does not tell everything: the status in the data, which is the state or the reason of a hold. */
   readonly status?: string;
   /** As a user types it: the subType, or the status. */
   readonly to: string;
 }
 
 /** The only subType of types whose state is the status in the data. */
-const STATUS_UPDATE = 'statusUpdate';
+export const STATUS_UPDATE = 'statusUpdate';
 
 /** Returns every move that the scenario's processes can make now, in the order of the scenario. */
 export function possibleMoves(world: World, scenario: Scenario): readonly PossibleMove[] {
@@ -43,16 +43,17 @@ function processesOf(scenario: Scenario): readonly Process[] {
 /** Returns the moves that a process can make now. A type without states can always be sent. */
 function movesOf(world: World, type: EventType, process: string): readonly PossibleMove[] {
   const states = MACHINES[type] === undefined ? SUB_TYPES[type] : Object.keys(MACHINES[type]);
-  const moves = states.map((state) => moveTo(type, process, state));
+  const moves = states.map((state) => moveTo(world, { type, process }, state));
   return moves.filter((move) => world.refusal(move) === undefined);
 }
 
-function moveTo(type: EventType, process: string, state: string): PossibleMove {
+function moveTo(world: World, { type, process }: Process, state: string): PossibleMove {
   const isStatus = SUB_TYPES[type].length === 1 && SUB_TYPES[type][0] === STATUS_UPDATE;
   if (isStatus && state !== STATUS_UPDATE) {
     return { type, process, subType: STATUS_UPDATE, status: state, to: state };
   }
-  return { type, process, subType: state, to: state };
+  const move = { type, process, subType: state, to: state };
+  return state === 'ON_HOLD' ? { ...move, status: world.holdNow() } : move;
 }
 
 /** A move as `--to` names it: "SUCCESS", "fiatToCrypto/SUCCESS", of the process that `of` names. */
@@ -81,7 +82,7 @@ export function chooseMove(world: World, scenario: Scenario, wanted: Wanted, for
       statesOf(type).includes(state),
   );
   if (named.length === 0) throw unknownState(world, scenario, wanted);
-  const moves = named.map(({ type, process }) => moveTo(type, process, state));
+  const moves = named.map((process) => moveTo(world, process, state));
   const possible = moves.filter((move) => world.refusal(move) === undefined);
   const [move, other] = possible.length > 0 ? possible : force ? moves.slice(0, 1) : [];
   if (move === undefined) {

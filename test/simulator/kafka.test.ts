@@ -1,7 +1,7 @@
 /**
  * The sandbox on Kafka, as a newcomer meets it: the demo is delivered and nothing of the client's noise is in the way;
  * `--sink kafka` writes to the events topic and its deliveries are seen; Ctrl-C ends it within seconds, and the next
- * start goes on.
+ * start goes on. Merchant and keys are the same with another engine and store.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { kafkaEnvironment } from '../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
+import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { simHere } from './support/command-line.ts';
 import { GOLDEN_NAMES, goldenBodies } from './support/golden.ts';
 
@@ -21,17 +22,21 @@ const STARTED_MS_MAX = 90_000;
 const STOPPED_MS_MAX = 10_000;
 const keys = (text: string) => text.match(/^ {2}(?:API key|producer key|merchant) .*$/gm);
 
-await describeWithKafka('the simulator on Kafka', (kafka) => {
+await describeWithKafka('the simulator on Kafka', async (kafka) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'hookrail-sandbox-kafka-'));
   const environment = kafkaEnvironment(kafka, freshPrefix());
 
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
   /** Runs the sandbox until its demo is over and `use` has used it, then presses Ctrl-C; answers what it wrote. */
-  async function visit(use: () => Promise<void>): Promise<string> {
+  async function visit(
+    use: () => Promise<void>,
+    engine: Readonly<Record<string, string>> = environment,
+    demo = true,
+  ): Promise<string> {
     const ports = { HOOKRAIL_API_PORT: '0', HOOKRAIL_OPS_PORT: '0' };
-    const child = spawn(process.execPath, [BUILT.simulator, 'sandbox'], {
-      env: { PATH: process.env.PATH, HOOKRAIL_DATA_DIR: dataDir, ...ports, ...environment },
+    const child = spawn(process.execPath, [BUILT.simulator, 'sandbox', demo ? '--demo' : '--no-demo'], {
+      env: { PATH: process.env.PATH, HOOKRAIL_DATA_DIR: dataDir, ...ports, ...engine },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';
@@ -39,7 +44,7 @@ await describeWithKafka('the simulator on Kafka', (kafka) => {
     try {
       const isOver = () => text.includes('Ctrl-C stops it') || child.exitCode !== null;
       await eventually('the demo is delivered', isOver, STARTED_MS_MAX).catch(() => {});
-      expect(text).toMatch(/✓ fiatToCrypto\/SUCCESS +delivered +200/);
+      if (demo) expect(text).toMatch(/✓ fiatToCrypto\/SUCCESS +delivered +200/);
       await use();
       expect(await interrupted(child), text).toBe(0);
     } finally {
@@ -106,6 +111,36 @@ await describeWithKafka('the simulator on Kafka', (kafka) => {
     const [said, ...next] = ended.stderr.trimEnd().split('\n');
     expect(said).toContain(line);
     for (const step of next) expect(step).toMatch(/^ {2}→ /);
+  });
+
+  await describeWithPostgres('and on PostgreSQL', (createDatabase) => {
+    test('has the merchant and the keys that it had on SQLite, and each store keeps its endpoints', {
+      timeout: 240_000,
+    }, async () => {
+      const known = () => readFileSync(join(dataDir, 'sandbox.env'), 'utf8').match(/_(?:KEY|ID)=.*/g);
+      const listed = async () => (await run('endpoints', 'list')).stdout;
+      await visit(
+        async () => {
+          await run('endpoints', 'create', '--url', 'https://localhost:9/', '--description', 'of SQLite');
+        },
+        {},
+        false,
+      );
+      const before = known();
+      const database = await createDatabase();
+      try {
+        const postgres = { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: database.url };
+        const isNot = async () => expect(await listed()).not.toContain('of SQLite');
+        const other = await visit(isNot, { ...environment, ...postgres }, false);
+        expect(other).toContain('this store is new');
+        expect(known()).toEqual(before);
+      } finally {
+        await database.drop();
+      }
+      const back = await visit(async () => expect(await listed()).toContain('of SQLite'), {}, false);
+      expect(back).not.toContain('this store is new');
+      expect(known()).toEqual(before);
+    });
   });
 });
 

@@ -63,6 +63,32 @@ test('a KYC hold ends with FULL_USER, not before', () => {
   play(world, [entity('KYC', 'FULL_USER'), onRamp('IN_PROGRESS')]);
 });
 
+test('the KYC hold of a corporate ends with KYB/ACTIVE', () => {
+  const world = new World();
+  world.place('KYB', 'entity', 'KYB_PENDING');
+  play(world, [onRamp('PENDING'), onRamp('ON_HOLD', 'ON_HOLD_KYC')]);
+  expect(world.refusal(onRamp('IN_PROGRESS'))?.reason).toContain('KYB/ACTIVE has to come first');
+  play(world, [entity('KYB', 'ACTIVE'), onRamp('IN_PROGRESS')]);
+});
+
+test.each([
+  ['KYC', 'FULL_USER', 'ON_HOLD_PROCESS'],
+  ['KYB', 'ACTIVE', 'ON_HOLD_PROCESS'],
+  ['KYC', 'SUSPENDED', 'ON_HOLD_PROCESS'],
+  ['KYC', 'KYC_NEEDED', 'ON_HOLD_KYC'],
+  ['KYB', 'CREATED', 'ON_HOLD_KYC'],
+])('who is %s/%s is held as %s', (type, state, hold) => {
+  const world = new World();
+  world.place(type, 'entity', state);
+  expect(world.holdNow()).toBe(hold);
+});
+
+test('no hold of who is verified waits for a verification', () => {
+  const world = new World();
+  world.place('KYC', 'entity', 'FULL_USER');
+  play(world, [onRamp('PENDING'), onRamp('ON_HOLD', 'ON_HOLD_KYC'), onRamp('IN_PROGRESS')]);
+});
+
 test('an AML hold can be released without an event of the entity', () => {
   play(new World(), [onRamp('PENDING'), onRamp('ON_HOLD', 'ON_HOLD_PROCESS'), onRamp('IN_PROGRESS')]);
 });

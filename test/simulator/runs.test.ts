@@ -204,20 +204,37 @@ test('step goes to a state that is possible, and names those that are for one th
     EXIT.usage,
     expect.stringContaining('did you mean SUCCESS?'),
   ]);
+  // The user is verified: it is held while it is examined, and continues by itself.
+  await step(run, '--to', 'ON_HOLD');
+  await step(run, '--to', 'IN_PROGRESS');
   await step(run, '--to', 'ON_HOLD', '--set', 'data.status=ON_HOLD_KYC');
-  // The hold is lifted by the KYC alone, which the scenario does not have.
-  expect((await ground.sim('step', run, '--to', 'IN_PROGRESS')).stderr).toContain(
-    'KYC/FULL_USER has to come',
-  );
-  await step(run, '--to', 'KYC/FULL_USER', '--force');
   await step(run, '--to', 'IN_PROGRESS');
   const [listed] = await ground.items('step');
-  expect(listed).toMatchObject({ run, sent: 4, next: 'issued' });
+  expect(listed).toMatchObject({ run, sent: 5, next: 'issued' });
   const bodies = ground.receiver.arrivals.map(({ body }) => JSON.parse(body.toString()));
   const checked = await ground.items('assert', run);
-  expect(checked.map(({ subType }) => subType)).toEqual(['PENDING', 'ON_HOLD', 'FULL_USER', 'IN_PROGRESS']);
-  const held = bodies.find(({ subType }) => subType === 'ON_HOLD');
-  expect(held.data.status).toBe('ON_HOLD_KYC');
+  expect(checked.map(({ subType }) => subType)).toEqual([
+    'PENDING',
+    'ON_HOLD',
+    'IN_PROGRESS',
+    'ON_HOLD',
+    'IN_PROGRESS',
+  ]);
+  const held = bodies.filter(({ subType }) => subType === 'ON_HOLD');
+  expect(held.map(({ data }) => data.status).sort()).toEqual(['ON_HOLD_KYC', 'ON_HOLD_PROCESS']);
+});
+
+test('step holds the transaction of who is not verified for the KYC, which lifts the hold', async () => {
+  const [{ run }] = await ground.items('run', 'onramp.happy', ...fresh(), '--step');
+  await step('last');
+  await step(run, '--to', 'KYC/KYC_NEEDED');
+  await step(run, '--to', 'fiatToCrypto/ON_HOLD');
+  const refused = await ground.sim('step', run, '--to', 'IN_PROGRESS');
+  expect(refused.stderr).toContain('held for KYC: KYC/FULL_USER has to come first');
+  for (const to of ['PENDING_KYC_DATA', 'KYC_PENDING', 'FULL_USER']) await step(run, '--to', `KYC/${to}`);
+  await step(run, '--to', 'fiatToCrypto/IN_PROGRESS');
+  const bodies = ground.receiver.arrivals.map(({ body }) => JSON.parse(body.toString()));
+  expect(bodies.findLast(({ subType }) => subType === 'ON_HOLD').data.status).toBe('ON_HOLD_KYC');
 });
 
 test('step refuses a run that was played to its end, and says how to begin one by hand', async () => {

@@ -3,7 +3,7 @@
  * with 0 on Ctrl-C, and goes on with its data when it is started again.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -149,4 +149,25 @@ test('the demo has an endpoint only while its receiver runs, and plays to nobody
     args: ['--no-demo'],
     meanwhile: async () => expect(await endpoints()).toEqual(['mine']),
   });
+});
+
+test('a store that is new gets the merchant and the keys of sandbox.env; what is no key there is replaced', {
+  timeout: 240_000,
+}, async () => {
+  const isReady = (text: string) => text.includes('Ctrl-C stops it');
+  const start = () => visit(isReady, { args: ['--no-demo'] });
+  const first = await start();
+  for (const name of readdirSync(dataDir)) if (/\.db(?:-|$)/.test(name)) rmSync(join(dataDir, name));
+  const anew = await start();
+  expect(anew).toContain('this store is new');
+  expect(keys(anew)).toEqual(keys(first));
+  const before = readFileSync(join(dataDir, 'sandbox.env'), 'utf8');
+  const [key = ''] = /sk_sandbox_\w+/.exec(before) ?? [];
+  // A key that was changed by hand is none: its checksum is wrong.
+  const wrong = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+  writeFileSync(join(dataDir, 'sandbox.env'), before.replace(key, wrong));
+  const [apiKey, ...others] = keys(await start()) ?? [];
+  expect(apiKey).not.toContain(wrong);
+  expect(apiKey).not.toContain(key);
+  expect(others).toEqual(keys(first)?.slice(1));
 });

@@ -1,7 +1,13 @@
 import type { Argv, CommandModule } from 'yargs';
 import { usage } from '../../exit.ts';
 import type { World } from '../../machines/world.ts';
-import { chooseMove, describeMoves, type PossibleMove, possibleMoves } from '../../runs/moves.ts';
+import {
+  chooseMove,
+  describeMoves,
+  type PossibleMove,
+  possibleMoves,
+  STATUS_UPDATE,
+} from '../../runs/moves.ts';
 import { playSteps, recordSent } from '../../runs/play-steps.ts';
 import { type Run, RunStore } from '../../runs/run-store.ts';
 import { type PlannedStep, type PlanOptions, planScenario } from '../../scenario/plan.ts';
@@ -198,7 +204,7 @@ class HandPlayed {
         step.type === move.type &&
         step.process === move.process &&
         step.subType === move.subType &&
-        (move.status === undefined || step.set['data.status'] === move.status),
+        (move.subType !== STATUS_UPDATE || step.set['data.status'] === move.status),
     );
     if (own) return own;
     return {

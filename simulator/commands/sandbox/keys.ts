@@ -2,7 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { apiKeyHint, environmentOfKey, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import { apiKeyHint, hashApiKey, newApiKey, parseApiKey } from '../../../services/domain/api-key.ts';
+import { isUuid } from '../../../services/domain/ids.ts';
 import type { Hookrail } from '../../../services/main.ts';
 import { readOwnFile } from '../../own-file.ts';
 import { rememberSandbox } from '../../sandbox-place.ts';
@@ -14,6 +15,8 @@ export interface Access {
   readonly apiKey: string;
   readonly producerKey: string;
   readonly merchantId: string;
+  /** The store did not know the merchant of sandbox.env: what was made with another store is there. */
+  readonly isMoved: boolean;
   readonly file: string;
   readonly dataDir: string;
   readonly operations: URL;
@@ -27,8 +30,9 @@ const KAFKA_VARIABLES = ['HOOKRAIL_KAFKA_BROKERS', 'HOOKRAIL_SCHEMA_REGISTRY_URL
 const MERCHANT_NAME = 'Demo merchant';
 
 /**
- * Creates a merchant and its keys on the first run, and uses them again on later ones. A key that the store does not
- * know (its data was removed) is replaced.
+ * Creates a merchant and its keys on the first run, and uses them again on later ones. A store that does not know them
+ * is given them: it is another engine's, or its data was removed. So sandbox.env never loses what it had, and a shell
+ * that has loaded it keeps working. A key that was revoked is replaced.
  */
 export async function ensureKeys(
   hookrail: Hookrail,
@@ -38,13 +42,14 @@ export async function ensureKeys(
   const { store } = hookrail;
   const file = settings.sandboxFile;
   const before: Environment = parseEnv(readOwnFile(file) ?? '');
-  const merchantId = await ensureMerchant(store, before.HOOKRAIL_MERCHANT_ID);
+  const { merchantId, isNew } = await ensureMerchant(store, before.HOOKRAIL_MERCHANT_ID);
   const apiKey = await ensureKey(store, 'merchant', before.HOOKRAIL_API_KEY, merchantId);
   const producerKey = await ensureKey(store, 'producer', before.HOOKRAIL_PRODUCER_KEY, null);
   const dataDir = resolve(settings.dataDir);
   const operations = reachable(hookrail.operationsUrl);
   const baseUrl = reachable(hookrail.apiUrl).origin;
-  const access = { baseUrl, apiKey, producerKey, merchantId, file, dataDir, operations };
+  const isMoved = isNew && merchantId === before.HOOKRAIL_MERCHANT_ID;
+  const access = { baseUrl, apiKey, producerKey, merchantId, isMoved, file, dataDir, operations };
   writeSandboxFile(access, environment);
   rememberSandbox(dataDir, environment);
   return access;
@@ -57,12 +62,15 @@ function reachable(address: string): URL {
   return url;
 }
 
-async function ensureMerchant(store: Store, known: string | undefined): Promise<string> {
-  if (known !== undefined && (await store.merchants.get(known))) return known;
-  const merchantId = randomUUID();
+async function ensureMerchant(
+  store: Store,
+  known: string | undefined,
+): Promise<{ readonly merchantId: string; readonly isNew: boolean }> {
+  if (known !== undefined && (await store.merchants.get(known))) return { merchantId: known, isNew: false };
+  const merchantId = known !== undefined && isUuid(known) ? known : randomUUID();
   // Entitled to senders' bank details, so that a developer sees every field there is.
   await store.merchants.create({ merchantId, name: MERCHANT_NAME, senderAccountDetails: true });
-  return merchantId;
+  return { merchantId, isNew: true };
 }
 
 async function ensureKey(
@@ -71,13 +79,14 @@ async function ensureKey(
   known: string | undefined,
   merchantId: string | null,
 ): Promise<string> {
+  let key = newApiKey(kind, 'sandbox', randomBytes(32));
+  const form = known === undefined ? undefined : parseApiKey(known);
   // A key of an earlier version names no environment: it is replaced, and goes on to work elsewhere.
-  if (known !== undefined && environmentOfKey(known) === 'sandbox') {
-    const found = await store.keys.findByHash(hashApiKey(known));
-    if (found && found.kind === kind && found.merchantId === merchantId && found.revokedAt === null)
-      return known;
+  if (known !== undefined && form?.ok && form.kind === kind && form.environment === 'sandbox') {
+    const found = await store.keys.findByHash(form.hash);
+    if (found?.kind === kind && found.merchantId === merchantId && found.revokedAt === null) return known;
+    if (found === undefined) key = known;
   }
-  const key = newApiKey(kind, 'sandbox', randomBytes(32));
   await store.keys.create({
     keyId: randomUUID(),
     kind,

@@ -33,6 +33,17 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
     ];
     return `${output.paint('bold', 'hookrail sandbox is running')}\n\n${indented(columns(rows, output.width - INDENT.length))}\n`;
   });
+  if (access.isMoved) aboutMoved(output, access);
+}
+
+/** Says that endpoints and history of an earlier start are in another store, and how to have them again. */
+function aboutMoved(output: Output, access: Access): void {
+  output.advise({
+    says:
+      `this store is new: it got merchant and keys of ${access.file}; endpoints and history that were made with ` +
+      'another engine or store are still there',
+    next: ['to have them again, start with the settings of that time: HOOKRAIL_ENGINE, HOOKRAIL_STORE'],
+  });
 }
 
 /** Prints suggestions; always, because they are the purpose of `npm start`. */
