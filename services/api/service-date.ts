@@ -1,14 +1,21 @@
 import type { RequestHandler } from 'express';
 import type { Clock } from '../process/clock.ts';
 
+/** By how many milliseconds the clock of a sandbox was moved on; absent where it was not. */
+export const CLOCK_AHEAD_HEADER = 'Clock-Ahead-Ms';
+
 /**
  * Dates responses by the service's clock where a sandbox's clock was moved on, so that a client can tell how far away the
- * times in them are.
+ * times in them are: to the second by `Date`, exactly by `Clock-Ahead-Ms` (docs/simulator.md, "Move the clock on").
  */
 export function serviceDate(clock: Clock): RequestHandler {
   return (_request, response, next) => {
     const wall = clock.wall();
-    if (clock.system(wall) !== wall) response.setHeader('Date', new Date(wall).toUTCString());
+    const aheadMs = Math.round(wall - clock.system(wall));
+    if (aheadMs !== 0) {
+      response.setHeader('Date', new Date(wall).toUTCString());
+      response.setHeader(CLOCK_AHEAD_HEADER, String(aheadMs));
+    }
     next();
   };
 }

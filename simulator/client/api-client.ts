@@ -97,7 +97,7 @@ export class ApiClient {
       const authorized = { ...headers, authorization: `API-Key ${this.#key}` };
       const options = { headers: authorized, redirect: 'manual', signal: ended } as const;
       const response = await fetch(this.#baseUrl + path, options);
-      this.clock.note(response.headers.get('date'));
+      this.clock.note(response.headers);
       if (response.status >= 300) await this.#refuse(name, response, await readText(response), ended);
       return response;
     } catch (error) {
@@ -121,7 +121,7 @@ export class ApiClient {
       const signal = AbortSignal.any([timeout, this.#signal]);
       await this.#mustBeSandbox(signal);
       const response = await fetch(request, { redirect: 'manual', signal });
-      this.clock.note(response.headers.get('date'));
+      this.clock.note(response.headers);
       const text = await readText(response);
       if (response.status >= 300) await this.#refuse(name, response, text, signal);
       const answer = this.taken(parsedJson(text, request.url));

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 150_000;
 /** The name in the audit. */
 const NAME = 'hookrail sim';
 
-/** An attempt, or an endpoint that was disabled, as a step of the clock reports it. */
+/** An attempt, a delivery that ended without one, or an endpoint that was disabled, as a step of the clock reports it. */
 export type ClockEntry =
   | {
       readonly kind: 'attempt';
@@ -27,6 +27,15 @@ export type ClockEntry =
       readonly response_status: number | null;
       readonly failure_code: string | null;
       readonly next_attempt_at: string | null;
+    }
+  | {
+      readonly kind: 'cancelled';
+      readonly at: string;
+      readonly type: string;
+      readonly sub_type: string;
+      readonly delivery_uuid: string;
+      readonly endpoint_uuid: string;
+      readonly reason: string;
     }
   | { readonly kind: 'auto_disabled'; readonly at: string; readonly endpoint_uuid: string };
 

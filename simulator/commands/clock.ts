@@ -1,11 +1,12 @@
 import type { Argv, CommandModule } from 'yargs';
-import { visible } from '../../services/domain/text/visible-text.ts';
 import { meantName } from '../../services/messages/did-you-mean.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
-import { type ClockEntry, type ClockState, OperationsClient } from '../client/operations.ts';
+import { type ClockState, OperationsClient } from '../client/operations.ts';
 import { formatDuration, meantDuration, parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, mistyped, usage } from '../exit.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { ClockLines, describeClock } from './clock/clock-lines.ts';
+import { UnderWay } from './clock/under-way.ts';
 
 interface AdvanceOptions extends CommandOptions {
   readonly by: string;
@@ -55,94 +56,18 @@ async function advance(session: Session, by: string): Promise<void> {
   let state = await operations.clock(merchant);
   const until = durationMs === undefined ? nextDue(state) : Date.parse(state.now) + durationMs;
   const line = new ClockLines(session);
+  const underWay = new UnderWay(() => new MerchantApi(session.api()));
   let isThere = false;
   while (!isThere && !signal.aborted) {
     const { position: after } = state;
     const given = { until: new Date(until).toISOString(), merchant, after };
     const text = () =>
-      `the clock is ${formatDuration(Math.max(0, until - Date.parse(state.now)))} from there`;
-    state = await output.during(text, operations.clockStep(given));
+      `the clock is ${formatDuration(Math.max(0, until - Date.parse(state.now)))} from there${underWay.says}`;
+    state = await output.during(text, underWay.during(operations.clockStep(given)));
     for (const entry of state.entries) await line.print(entry);
     isThere = Date.parse(state.now) >= until;
   }
   line.end(state);
-}
-
-/** Prints what happens while the clock moves. */
-class ClockLines {
-  readonly #session: Session;
-  #attempts = 0;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  async print(entry: ClockEntry): Promise<void> {
-    if (entry.kind === 'auto_disabled') return this.#disabled(entry.endpoint_uuid);
-    this.#attempts += 1;
-    const { output } = this.#session;
-    const isDelivered = entry.outcome === 'delivered';
-    const mark = isDelivered ? output.paint('green', '✓') : output.paint('red', '✗');
-    const result = entry.response_status === null ? (entry.failure_code ?? '-') : `${entry.response_status}`;
-    const cells = [
-      `${mark} ${shortTime(entry.at)}`,
-      `${entry.type}/${entry.sub_type}`,
-      `attempt ${entry.number}`,
-      result,
-      follows(entry),
-    ];
-    output.item(entry, () => output.row(cells));
-  }
-
-  async #disabled(uuid: string): Promise<void> {
-    const { output } = this.#session;
-    const endpoint = await new MerchantApi(this.#session.api()).endpoint(uuid);
-    const { description, url, status, disabled_reason: reason } = endpoint;
-    const datum = {
-      kind: 'auto_disabled',
-      endpoint_uuid: uuid,
-      url,
-      description,
-      status,
-      disabled_reason: reason,
-    };
-    const next = output.asTyped(`hookrail sim endpoints enable ${uuid}`);
-    const name = visible(description || url);
-    const says = `endpoint ${name}: ${output.paint('red', status)}${reason === null ? '' : ` (${reason})`}`;
-    output.item(datum, () => output.prose(`${says} → ${next}`));
-  }
-
-  end(state: ClockState): void {
-    const { output } = this.#session;
-    const { now, ahead_ms, next_due_at } = state;
-    const datum = { kind: 'clock', now, ahead_ms, next_due_at, attempts: this.#attempts };
-    output.item(datum, () => describeClock(state, this.#session));
-    if (this.#attempts > 0) return;
-    const hint = 'no attempt of this merchant was due; make one: hookrail sim trigger KYC/FULL_USER';
-    output.remark(next_due_at === null ? hint : 'to the next attempt: hookrail sim clock advance next-retry');
-  }
-}
-
-function describeClock({ now, ahead_ms, next_due_at }: ClockState, { output }: Session): string {
-  const ahead = ahead_ms === 0 ? "the system's time" : `${formatDuration(ahead_ms)} ahead`;
-  const waits = next_due_at === null ? 0 : Date.parse(next_due_at) - Date.parse(now);
-  const due = next_due_at === null ? 'no attempt waits' : `in ${formatDuration(Math.max(0, waits))}`;
-  return output.table([
-    ['clock', `${now} (${ahead})`],
-    ['next', due],
-  ]);
-}
-
-function follows({ outcome, at, duration_ms, next_attempt_at }: ClockEntry & { kind: 'attempt' }): string {
-  if (outcome !== 'retry') return `→ ${outcome}`;
-  if (next_attempt_at === null) return '';
-  const waits = Date.parse(next_attempt_at) - Date.parse(at) - duration_ms;
-  return `next in ${formatDuration(waits)}`;
-}
-
-/** The day too: the clock goes on for days. */
-function shortTime(time: string): string {
-  return time.slice(5, 19).replace('T', ' ');
 }
 
 function durationOf(by: string): number {

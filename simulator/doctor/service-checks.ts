@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { ApiRefusal } from '../client/api-refusal.ts';
 import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
-import { type ClockState, OperationsClient } from '../client/operations.ts';
+import { OperationsClient } from '../client/operations.ts';
 import type { ServiceClock } from '../client/service-clock.ts';
 import { formatDuration } from '../duration.ts';
 import { CommandFailure } from '../exit.ts';
@@ -40,7 +40,7 @@ export async function checkApi(session: Session): Promise<ApiFound> {
     const findings = [
       ok('API', `${value} answers (from ${source})`),
       ok('API key', `accepted (from ${settings.find('apiKey')?.source})`),
-      checkSkew(client.clock),
+      checkClock(client.clock),
     ];
     return { findings, api, endpoints };
   } catch (error) {
@@ -48,14 +48,16 @@ export async function checkApi(session: Session): Promise<ApiFound> {
   }
 }
 
-/** A moved clock is the sandbox's own business: `checkOperations` shows it. */
-function checkSkew({ aheadMs }: ServiceClock): Finding {
-  if (Math.abs(aheadMs) <= SKEW_MS_MAX) return ok('clock', "the service's clock agrees with this machine's");
-  const far = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+/** Judges the machine's clocks; that the sandbox's own was moved on is no fault. */
+function checkClock({ skewMs, movedMs }: ServiceClock): Finding {
+  const moved = `the sandbox's was moved on by ${formatDuration(movedMs)}; webhooks carry the real time`;
+  if (Math.abs(skewMs) <= SKEW_MS_MAX)
+    return ok('clock', movedMs === 0 ? "the service's clock agrees with this machine's" : moved);
+  const far = `${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'}`;
   return warn(
     'clock',
     `the service's clock is ${far} this machine's: receivers refuse webhooks that are five minutes old`,
-    'unless the clock of the sandbox was moved on, set the time of one of them: hookrail sim clock show',
+    'set the time of one of them',
   );
 }
 
@@ -101,7 +103,7 @@ export async function checkOperations(session: Session): Promise<readonly Findin
   if (merchant === undefined) return findings;
   try {
     const clock = await new OperationsClient(session).clock(merchant);
-    return [...findings, ok('engine', clock.can_move ? 'SQLite' : KAFKA), ...movedClock(clock)];
+    return [...findings, ok('engine', clock.can_move ? 'SQLite' : KAFKA)];
   } catch (error) {
     return [...findings, failed('operator', error)];
   }
@@ -110,13 +112,6 @@ export async function checkOperations(session: Session): Promise<readonly Findin
 /** Whether the operations server says that the engine is Kafka. */
 export function isKafka(findings: readonly Finding[]): boolean {
   return findings.some(({ check, says }) => check === 'engine' && says === KAFKA);
-}
-
-function movedClock({ ahead_ms, now }: ClockState): readonly Finding[] {
-  if (ahead_ms === 0) return [];
-  return [
-    ok('sandbox clock', `moved on by ${formatDuration(ahead_ms)}, to ${now}; webhooks carry the real time`),
-  ];
 }
 
 interface Readiness {

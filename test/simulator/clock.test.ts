@@ -11,7 +11,10 @@ import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { clockCommands } from '../../services/operator/commands/clock.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { SandboxClock } from '../../services/process/sandbox-clock.ts';
-import { EXIT } from '../../simulator/exit.ts';
+import { ApiClient } from '../../simulator/client/api-client.ts';
+import { MerchantApi } from '../../simulator/client/merchant-api.ts';
+import { UnderWay } from '../../simulator/commands/clock/under-way.ts';
+import { CommandFailure, EXIT } from '../../simulator/exit.ts';
 import { verifyRequest } from '../../simulator/receiver/verification.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
@@ -29,7 +32,7 @@ let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
 let endpoint: { uuid: string; signing_secret: string };
-let status = 500;
+let status: number | Promise<number> = 500;
 
 beforeAll(async () => {
   setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
@@ -198,6 +201,28 @@ test('a person reads a line per attempt, and the command that enables the endpoi
   expect(stdout.replace(/\s+/g, ' ')).toContain(`→ hookrail sim endpoints enable ${endpoint.uuid}`);
 });
 
+test('a delivery that ends without an attempt has a line, and the commands that bring it back', async () => {
+  status = 500;
+  await merchant.request('PATCH', `/merchant/webhook-endpoints/${endpoint.uuid}`, { status: 'active' });
+  await publish('cancelled');
+  await merchant.request('PATCH', `/merchant/webhook-endpoints/${endpoint.uuid}`, { status: 'disabled' });
+  const { stdout, stderr } = await type('advance', 'next-retry');
+  expect(stdout).toMatch(/- .* fiatToCrypto\/SUCCESS +cancelled +endpoint_disabled/);
+  expect(stderr).toContain(
+    `endpoint my receiver: disabled\n  → hookrail sim endpoints enable ${endpoint.uuid}\n` +
+      `  → hookrail sim missed --endpoint ${endpoint.uuid}`,
+  );
+});
+
+test('responses say exactly by how much the clock was moved on, and doctor judges the clock once', async () => {
+  const { headers } = await fetch(`${hookrail.apiUrl}/merchant`);
+  const { ahead_ms: aheadMs } = await typed('show');
+  expect(Number(headers.get('clock-ahead-ms'))).toBe(aheadMs);
+  const { stdout } = await sim('doctor');
+  expect(stdout).toMatch(/^ok +clock: the sandbox's was moved on by/m);
+  expect(stdout.match(/clock/g)).toHaveLength(1);
+});
+
 test.each([
   [['advance', 'tomorrow'], EXIT.usage, '"tomorrow" is not a duration'],
   [['advance', '0s'], EXIT.usage, '"0s" is not above 0'],
@@ -249,4 +274,24 @@ test('a sandbox on Kafka says that its clock cannot be moved', async () => {
   await expect(step?.({ until: new Date().toISOString() }, async () => {})).rejects.toThrow(
     'cannot be moved on Kafka',
   );
+});
+
+test('a step that waits for a receiver names its endpoint', async () => {
+  let answer = (_status: number) => {};
+  status = new Promise((resolve) => {
+    answer = resolve;
+  });
+  await merchant.request('PATCH', `/merchant/webhook-endpoints/${endpoint.uuid}`, { status: 'active' });
+  await merchant.publish([jsonEventOf(setup.merchantId, 'hangs')]);
+  const underWay = new UnderWay(
+    () => new MerchantApi(new ApiClient(hookrail.apiUrl, setup.apiKey, AbortSignal.timeout(60_000))),
+  );
+  const late = eventually('the receiver has a request', () => receiver.inFlight() > 0).then(() => {
+    throw new CommandFailure(EXIT.api, 'deliveries have been under way for 60 s');
+  });
+  await expect(underWay.during(late)).rejects.toMatchObject({
+    message: 'deliveries have been under way for 60 s; waiting for my receiver',
+    next: [`hookrail sim endpoints get ${endpoint.uuid}`],
+  });
+  answer(204);
 });

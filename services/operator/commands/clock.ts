@@ -4,7 +4,7 @@ import { isUuid } from '../../domain/ids.ts';
 import type { Clock } from '../../process/clock.ts';
 import { pollUntil } from '../../process/poll-until.ts';
 import { SandboxClock } from '../../process/sandbox-clock.ts';
-import type { FeedEntry } from '../../store/feed.ts';
+import type { FeedAttempt, FeedDelivery, FeedEntry } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
 import { type AddToAudit, type Arguments, OperatorError, text } from './arguments.ts';
 
@@ -132,29 +132,44 @@ async function entriesAfter({ feed }: Pick<Store, 'feed'>, merchantId: string, a
   return { position, entries };
 }
 
-/** The attempts, and the endpoints that were disabled. */
+/** The attempts, the deliveries that ended without one, and the endpoints that were disabled. */
 function entryJson(entry: FeedEntry): object[] {
-  if (entry.kind === 'attempt') {
-    const { delivery, attempt } = entry;
-    const json = {
-      kind: 'attempt',
-      at: timestamp(attempt.startedAt),
-      type: delivery.type,
-      sub_type: delivery.subType,
-      delivery_uuid: delivery.deliveryId,
-      endpoint_uuid: delivery.endpointId,
-      number: attempt.number,
-      outcome: attempt.outcome,
-      duration_ms: attempt.durationMs,
-      response_status: attempt.responseStatus,
-      failure_code: attempt.failureCode,
-      next_attempt_at: timestampOrNull(attempt.nextAttemptAt),
-    };
-    return [json];
+  switch (entry.kind) {
+    case 'attempt':
+      return [{ kind: 'attempt', ...attemptJson(entry.attempt), ...deliveryJson(entry.delivery) }];
+    case 'cancelled':
+      return [
+        {
+          kind: 'cancelled',
+          at: timestamp(entry.at),
+          ...deliveryJson(entry.delivery),
+          reason: entry.reason,
+        },
+      ];
+    case 'endpoint_changed':
+      if (entry.change !== 'auto_disabled') return [];
+      return [{ kind: 'auto_disabled', at: timestamp(entry.at), endpoint_uuid: entry.endpointId }];
+    default:
+      return [];
   }
-  if (entry.kind !== 'endpoint_changed' || entry.change !== 'auto_disabled') return [];
-  return [{ kind: 'auto_disabled', at: timestamp(entry.at), endpoint_uuid: entry.endpointId }];
 }
+
+const attemptJson = (attempt: FeedAttempt) => ({
+  at: timestamp(attempt.startedAt),
+  number: attempt.number,
+  outcome: attempt.outcome,
+  duration_ms: attempt.durationMs,
+  response_status: attempt.responseStatus,
+  failure_code: attempt.failureCode,
+  next_attempt_at: timestampOrNull(attempt.nextAttemptAt),
+});
+
+const deliveryJson = (delivery: FeedDelivery) => ({
+  type: delivery.type,
+  sub_type: delivery.subType,
+  delivery_uuid: delivery.deliveryId,
+  endpoint_uuid: delivery.endpointId,
+});
 
 function untilOf({ until }: Arguments, now: number): number {
   const time = typeof until === 'string' ? Date.parse(until) : Number.NaN;
