@@ -5,6 +5,7 @@ import { type EventAnswer, type EventListed, MerchantApi, VERDICTS } from '../cl
 import { clockTime } from '../client/timeline.ts';
 import { parseDuration } from '../duration.ts';
 import { usage } from '../exit.ts';
+import { isIdleListener } from '../listen/listen-endpoint.ts';
 import type { Output } from '../output.ts';
 import { parsePast, pastTime } from '../past-time.ts';
 import { shortened, whySkipped } from '../scenario/live-lines.ts';
@@ -107,7 +108,7 @@ async function listEvents(session: Session, options: ListOptions): Promise<void>
   const names = await namesOf(api, found);
   output.list(
     found.map((event) => withNames(event, names)),
-    (event) => eventLine(event, names, output, api.clock.now()),
+    (event) => eventLine(event, names, output, { now: api.clock.now(), all: verdict !== undefined }),
     'no events',
   );
   if (found[0]) output.remark(`details: hookrail sim events get ${shortId(found[0].event_uuid)}`);
@@ -132,17 +133,28 @@ function withNames<Event extends EventListed | EventAnswer>(event: Event, names:
   return { ...event, endpoints };
 }
 
-function eventLine(event: EventListed, names: EndpointNames, output: Output, now: number): string {
+/** Formats an event and where it went. Listeners that do not run are left out, unless `all`: nobody misses it there. */
+function eventLine(
+  event: EventListed,
+  names: EndpointNames,
+  output: Output,
+  { now, all }: { readonly now: number; readonly all: boolean },
+): string {
   const start = `${output.paint('dim', clockTime(event.created_at, now, 'seconds'))}  ${shortId(event.event_uuid)}`;
-  const routing = event.endpoints.map((line) => {
+  const isShown = (line: EventListed['endpoints'][number]) =>
+    all || !isIdleListener(names.of(line.endpoint_uuid), line.verdict);
+  const routing = event.endpoints.filter(isShown).map((line) => {
     const { label, apiVersion } = names.of(line.endpoint_uuid);
     const isSent = line.delivery_uuid !== null;
     const why = isSent ? '' : ` (${whySkipped(line.verdict, apiVersion)})`;
     const mark = isSent ? output.paint('green', '→') : output.paint('yellow', '-');
     return `${mark} ${shortened(label)}${why}`;
   });
-  const where = routing.length === 0 ? ['no endpoints'] : routing;
-  return output.row([`${start}  ${event.type}/${event.subType}`, ...where]);
+  const none = event.endpoints.length === 0 ? 'no endpoints' : 'only listeners that do not run';
+  return output.row([
+    `${start}  ${event.type}/${event.subType}`,
+    ...(routing.length === 0 ? [none] : routing),
+  ]);
 }
 
 function describeEvent(event: EventAnswer, names: EndpointNames, output: Output): string {

@@ -20,6 +20,7 @@ import { Attempts } from './attempts.ts';
 import { followStream, type StreamNews } from './delivery-stream.ts';
 import type { ForwardTarget } from './forward-target.ts';
 import { type Entry, Intake, LISTENER_PATH } from './intake.ts';
+import { listenDescription } from './listen-endpoint.ts';
 
 export interface ListenerOptions {
   readonly target: ForwardTarget;
@@ -158,7 +159,7 @@ export class Listener {
     const { target, events, apiVersion } = this.#wanted;
     const startedAt = new Date(await api.now()).toISOString();
     const url = new URL(this.#kept.name, this.#server?.url).href;
-    const description = `listen → ${target.url.href}`;
+    const description = listenDescription(target.url);
     const endpoint = await ensureEndpoint(api, this.#kept, { url, description, events, apiVersion });
     this.#intake.secret = endpoint.secret;
     if (endpoint.isChanged) await this.#session.pause(ENDPOINT_IN_FORCE_MS);
@@ -215,7 +216,11 @@ export function keptListener({ settings }: Session, { url }: ForwardTarget): Kep
 }
 
 /** Throws when another process listens for the same address: each would take events from the other. */
-async function mustBeAlone(kept: KeptEndpoint, { url }: ForwardTarget, authority: Authority): Promise<void> {
+export async function mustBeAlone(
+  kept: KeptEndpoint,
+  { url }: ForwardTarget,
+  authority: Authority,
+): Promise<void> {
   const pid = await otherListener(kept, url, authority);
   if (pid === undefined) return;
   const message = `another sim listen forwards to ${url.href} already (process ${pid})`;

@@ -2,6 +2,7 @@ import { secretHint } from '../../services/domain/secret.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { disableEndpoint, ensureEndpoint, ignoreNotFound } from '../receiver/kept-endpoint.ts';
 import type { Session } from '../session.ts';
+import { listenDescription } from './listen-endpoint.ts';
 import { keptListener, type ListenerOptions } from './listener.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function secretFor(
     if (known?.secret_hint === secretHint(secret)) return { uuid, secret };
   }
   const url = `https://127.0.0.1:${port ?? last ?? PORT_UNKNOWN}/${kept.name}`;
-  const description = `listen → ${target.url.href}`;
+  const description = listenDescription(target.url);
   const made = await ensureEndpoint(api, kept, { url, description, events, apiVersion });
   await disableEndpoint(new MerchantApi(session.lastingApi()), kept);
   return made;

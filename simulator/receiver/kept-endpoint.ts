@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiVersion } from '../../services/domain/endpoint.ts';
 import type { EventType } from '../../services/domain/event.ts';
@@ -62,12 +62,26 @@ export class KeptEndpoint {
 
 /** Returns the secret of an endpoint that is kept in this data directory; undefined for any other. */
 export function keptSecret(dataDir: string, endpoint: string): string | undefined {
+  return keptFile(dataDir, endpoint)?.kept.secret;
+}
+
+/** Deletes what this data directory keeps of an endpoint. */
+export function forgetKept(dataDir: string, endpoint: string): void {
+  const found = keptFile(dataDir, endpoint);
+  if (found !== undefined) rmSync(found.file, { force: true });
+}
+
+function keptFile(
+  dataDir: string,
+  endpoint: string,
+): { readonly file: string; readonly kept: Partial<Kept> } | undefined {
   const folder = join(dataDir, FOLDER);
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
   for (const name of names) {
+    const file = join(folder, name);
     try {
-      const kept: Partial<Kept> = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-      if (kept.endpoint === endpoint) return kept.secret;
+      const kept: Partial<Kept> = JSON.parse(readFileSync(file, 'utf8'));
+      if (kept.endpoint === endpoint) return { file, kept };
     } catch {
       // Incomplete, or edited.
     }

@@ -4,6 +4,7 @@ import { type EndpointName, endpointJson } from '../client/endpoint-names.ts';
 import type { ServiceClock } from '../client/service-clock.ts';
 import type { Watched, WatchedAttempt, WatchedDelivery, WatchNews } from '../client/watch-news.ts';
 import { formatDuration } from '../duration.ts';
+import { isIdleListener } from '../listen/listen-endpoint.ts';
 import type { Output } from '../output.ts';
 import type { Sent } from '../sinks/sinks.ts';
 import { foldRow, shownLength } from '../terminal/width.ts';
@@ -107,8 +108,11 @@ export class LiveLines {
     this.#quiet(datum, watched.step, [delivery.endpoint], 'cancelled', why);
   }
 
-  /** Prints which endpoints did not get an event, and why: one line, however many they are. */
-  #skipped({ step, eventId, skipped }: Watched): void {
+  /**
+   * Prints which endpoints did not get an event, and why: one line, however many they are. Listeners that do not run are
+   * named only where nobody else was to get it.
+   */
+  #skipped({ step, eventId, skipped, deliveries }: Watched): void {
     const datum = {
       kind: 'skipped',
       step,
@@ -116,7 +120,9 @@ export class LiveLines {
       event_uuid: eventId,
       endpoints: skipped.map(({ endpoint, verdict }) => ({ ...endpointJson(endpoint), verdict })),
     };
-    const reasons = skipped.map(({ endpoint, verdict }) => {
+    const missed = skipped.filter(({ endpoint, verdict }) => !isIdleListener(endpoint, verdict));
+    if (missed.length === 0 && deliveries.size > 0 && this.#output.format === 'pretty') return;
+    const reasons = (missed.length === 0 ? skipped : missed).map(({ endpoint, verdict }) => {
       const why = whySkipped(verdict, endpoint.apiVersion);
       return endpoint.isOnly ? why : `${shortened(endpoint.label)} (${why})`;
     });

@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs';
 import { API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint.ts';
 import { usage } from '../../exit.ts';
 import { writeEnvFile } from '../../listen/env-file.ts';
+import { forgetListeners } from '../../listen/forget.ts';
 import { parseForwardTarget } from '../../listen/forward-target.ts';
 import { listen, usualTest } from '../../listen/listen.ts';
 import { secretFor } from '../../listen/print-secret.ts';
@@ -20,6 +21,7 @@ interface ListenOptions extends CommandOptions {
   readonly printSecret: boolean;
   readonly writeEnv?: string;
   readonly catchUp: boolean;
+  readonly forget: boolean;
   readonly test?: string;
 }
 
@@ -56,6 +58,11 @@ export function listenCommand(
         default: false,
         describe: 'Bring back what was not delivered while it was not running',
       },
+      forget: {
+        type: 'boolean',
+        default: false,
+        describe: 'Delete the endpoints of listeners that do not run (with --forward-to: that one), and end',
+      },
       test: { type: 'string', describe: 'Send a test webhook at the start: type/subType, or nothing' },
       'skip-verify': {
         type: 'boolean',
@@ -75,6 +82,13 @@ async function run(options: ListenOptions, surroundings: Surroundings): Promise<
   const terminal = options.printSecret ? undefined : terminalOf(options, surroundings);
   const { stdout, stderr } = terminal?.footer ?? surroundings;
   await inSession(options, { ...surroundings, stdout, stderr }, async (session) => {
+    if (options.forget) {
+      const { forwardTo, path } = options;
+      return forgetListeners(
+        session,
+        forwardTo === undefined ? undefined : parseForwardTarget(forwardTo, path),
+      );
+    }
     const wanted = wantedOf(options);
     if (options.printSecret) {
       const { uuid, secret } = await secretFor(session, wanted);
