@@ -62,8 +62,8 @@ export interface HookrailProcess {
   readonly broker: Pick<Broker, 'publishEvents'>;
   /** Resolves with the reason when a part cannot continue; the process must then end. */
   readonly failed: Promise<Error>;
-  /** Finishes what is in flight, makes it durable, releases everything. */
-  stop(): Promise<void>;
+  /** Finishes what is in flight, makes it durable, releases everything. The log names the signal that asked for it. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** A process with the api role. */
@@ -169,8 +169,9 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
     store,
     broker,
     failed: Promise.race(store ? [broker.failed, store.failed] : [broker.failed]),
-    stop: () => {
+    stop: (signal) => {
       phase = 'draining';
+      deps.log.info({ event: 'stopping', signal }, 'hookrail is stopping: what is under way ends first');
       return lifecycle.stop();
     },
   };

@@ -8,38 +8,41 @@ const TOLD_MS_MAX = 1000;
 interface Running {
   /** Resolves with the reason when the service cannot continue. */
   readonly failed: Promise<Error>;
-  stop(): Promise<void>;
+  /** `signal`: what asked for it, for the log. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /**
  * Runs a service until SIGINT, SIGTERM, SIGHUP or its failure, then stops it and ends the process: exit code 0 after a signal,
- * 1 otherwise. A second signal ends the process at once. A failed start prints one line on standard error.
+ * 1 otherwise. A second signal ends the process at once, with a line on standard error, as a failed start does.
  */
 export function runProcess(name: string, start: () => Promise<Running>): void {
   const errors = new LogOutput(2);
-  const fail = (what: string, error: unknown) => {
-    errors.write(`${name} ${what}: ${messageOf(error)}\n`);
+  const end = (line: string) => {
+    errors.write(`${name} ${line}\n`);
     return new Promise<never>(() => {
       setTimeout(() => process.exit(1), TOLD_MS_MAX);
       errors.flush(() => process.exit(1));
     });
   };
+  const fail = (what: string, error: unknown) => end(`${what}: ${messageOf(error)}`);
   const run = async () => {
     const running = await start();
-    const signalled = new Promise<null>((resolve) => {
+    const signalled = new Promise<NodeJS.Signals>((resolve) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         process.once(signal, () => {
-          process.once(signal, () => process.exit(1));
-          resolve(null);
+          process.once(signal, () => end(`ends at once: a second ${signal}`));
+          resolve(signal);
         });
       }
       // A closed terminal sends it, sometimes more than once.
-      process.on('SIGHUP', () => resolve(null));
+      process.on('SIGHUP', () => resolve('SIGHUP'));
     });
-    const failure = await Promise.race([running.failed, signalled]);
-    if (failure) errors.write(`${name} cannot go on: ${failure.message}\n`);
-    await running.stop().catch((error: unknown) => fail('did not stop', error));
-    process.exit(failure ? 1 : 0);
+    const cause = await Promise.race([running.failed, signalled]);
+    const signal = cause instanceof Error ? undefined : cause;
+    if (cause instanceof Error) errors.write(`${name} cannot go on: ${cause.message}\n`);
+    await running.stop(signal).catch((error: unknown) => fail('did not stop', error));
+    process.exit(signal === undefined ? 1 : 0);
   };
   run().catch((error: unknown) => fail('did not start', error));
 }

@@ -8,7 +8,13 @@ import { isRecorded, journeyLine, playSteps, recordSent, runStepOf } from '../ru
 import { RunStore } from '../runs/run-store.ts';
 import { type FieldSet, remarkIncoherent } from '../scenario/coherent-fields.ts';
 import { readScenario } from '../scenario/library.ts';
-import { type PlannedStep, type PlanOptions, planScenario, type StepField } from '../scenario/plan.ts';
+import {
+  type PlannedStep,
+  type PlanOptions,
+  planScenario,
+  type StepField,
+  startOfPlay,
+} from '../scenario/plan.ts';
 import {
   entityOf,
   parseSpeed,
@@ -53,7 +59,7 @@ async function run(session: Session, options: RunOptions): Promise<void> {
   const { parseScenario } = await import('../scenario/scenario.ts');
   const { text, source } = readScenario(options.scenario);
   const scenario = parseScenario(text, source, { force: options.force });
-  const plan = planOptions(session, options);
+  const plan = planOptions(session, options, scenario);
   if (options.step) return keepForStep(session, options, scenario, { text, source, plan });
   const selection = { skip: parseStepNames(options.skip), only: parseStepNames(options.only) };
   const selected = selectSteps(scenario, selection, options.force);
@@ -87,15 +93,17 @@ function show({ output }: Session, options: RunOptions, steps: readonly PlannedS
   output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
 }
 
-function planOptions(session: Session, options: RunOptions): PlanOptions {
+function planOptions(session: Session, options: RunOptions, scenario: Scenario): PlanOptions {
   const leavesTheMachine = isRecorded(options.sink) && !options.dryRun;
   const merchantId = leavesTheMachine
     ? session.settings.merchantId()
     : (session.settings.find('merchant')?.value ?? 'sandbox');
   const { amount, currency, chain, token, country } = options;
+  // By hand, a step can come at any time.
+  const speed = options.step ? Number.POSITIVE_INFINITY : parseSpeed(options.speed);
   return {
     seed: options.seed ?? randomSeed(),
-    startAt: parseStartAt(options.startAt),
+    startAt: parseStartAt(options.startAt) ?? startOfPlay(scenario, Date.now(), speed),
     merchantId,
     ...entityOf(options),
     overrides: { amount, currencyFiat: currency, chain, token, country },

@@ -6,7 +6,7 @@ import { Chance } from '../../services/samples/chance.ts';
 import { usage } from '../exit.ts';
 import { scenarioNames } from '../scenario/library.ts';
 import { openScenario } from '../scenario/open-scenario.ts';
-import { madeUpEntity, planScenario } from '../scenario/plan.ts';
+import { madeUpEntity, planScenario, startOfPlay } from '../scenario/plan.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { unreadable } from '../session.ts';
 import { readText } from '../text-file.ts';
@@ -93,13 +93,13 @@ export class EventMixer {
     return event;
   }
 
-  #play(entity: string, count: number, startAt: number): readonly DomainEvent[] {
+  #play(entity: string, count: number, now: number): readonly DomainEvent[] {
     const scenario = this.#draw();
     const { merchantId } = this.#options;
     const kind = scenario.entityKind;
     return planScenario(scenario, {
       seed: `${entity}/${count}`,
-      startAt,
+      startAt: startOfPlay(scenario, now, Number.POSITIVE_INFINITY),
       merchantId,
       entityId: madeUpEntity(entity, kind),
       entityKind: kind,

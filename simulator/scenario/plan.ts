@@ -89,6 +89,15 @@ export function planScenario(scenario: Scenario, options: PlanOptions): readonly
   return copies.flat().sort((a, b) => a.offsetMs - b.offsetMs);
 }
 
+/**
+ * Returns when the first step has to happen, so that no event is sent before it happened when the scenario is played at a
+ * speed from now on: faster than life, it happened in the past.
+ */
+export function startOfPlay({ steps }: Pick<Scenario, 'steps'>, now: number, speed: number): number {
+  const spanMs = steps.reduce((sum, { afterMs }) => sum + afterMs, 0);
+  return now - Math.ceil(spanMs * Math.max(0, 1 - 1 / speed));
+}
+
 /** Returns the steps of a scenario that are no events, at the times of the same clock. */
 export function planActions(scenario: Scenario): readonly PlannedAction[] {
   return scenario.actions.map(({ atMs, ...action }) => ({ ...action, offsetMs: atMs }));

@@ -153,9 +153,9 @@ function meantSpeed(text: string): string | undefined {
   return Number(factor) > 0 && Number(factor) <= SPEED_MAX ? `${factor}x` : undefined;
 }
 
-/** Returns milliseconds since the epoch. */
-export function parseStartAt(text: string | undefined): number {
-  if (text === undefined) return Date.now();
+/** Returns milliseconds since the epoch; undefined when none is given. */
+export function parseStartAt(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const at = Date.parse(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
     throw usage(`--start-at "${text}" is not RFC 3339, such as 2025-01-31T12:00:00Z`);

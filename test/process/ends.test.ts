@@ -10,7 +10,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { Launched } from '../support/launched.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
+import {
+  type LoggingReceiver,
+  NEVER_ANSWERED,
+  startLoggingReceiver,
+} from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
@@ -67,6 +71,33 @@ test(`a service that is ended under load exits with 0, ${PROCESSES} times`, {
     await Promise.all(loads);
     const lines = service.output.filter((line) => !line.startsWith('{'));
     expect([round, code, service.process.signalCode, lines]).toEqual([round, 0, null, []]);
+    expect(
+      service.output.filter((line) => line.includes('"event":"stopping","signal":"SIGTERM"')),
+    ).toHaveLength(1);
+  }
+});
+
+test('a second signal ends a service at once, with a line that says so', async () => {
+  const service = await startService(setup.environment);
+  const merchant = new MerchantClient(setup, () => service);
+  const hanging = await startLoggingReceiver(setup.receiverCert, () => NEVER_ANSWERED);
+  try {
+    await merchant.createEndpoint(`${hanging.url}/hooks`, { description: 'hangs' });
+    await merchant.publish([jsonEventOf(setup.merchantId, 'hangs')]);
+    await eventually('an attempt is under way', () => hanging.inFlight() > 0);
+    service.process.kill('SIGINT');
+    await eventually('it is stopping', () =>
+      service.output.some((line) => line.includes('"signal":"SIGINT"')),
+    );
+    service.process.kill('SIGINT');
+    await eventually('it has ended', () => service.process.exitCode !== null);
+    expect(service.process.exitCode).toBe(1);
+    expect(service.output.filter((line) => !line.startsWith('{'))).toEqual([
+      'hookrail ends at once: a second SIGINT',
+    ]);
+  } finally {
+    service.process.kill('SIGKILL');
+    await hanging.close();
   }
 });
 

@@ -15,6 +15,7 @@ import {
   type PlanOptions,
   planActions,
   planScenario,
+  startOfPlay,
 } from '../../../simulator/scenario/plan.ts';
 import { timeline } from '../../../simulator/scenario/player.ts';
 import { GOLDEN_NAMES } from '../support/golden.ts';
@@ -32,6 +33,19 @@ function bodyOf({ event }: PlannedStep, version: ApiVersion = API_VERSION_DEFAUL
   if (rendered.kind !== 'rendered') throw new Error(JSON.stringify(rendered));
   return Buffer.from(rendered.body).toString('utf8');
 }
+
+test.each([0.5, 1, 20, 60, Number.POSITIVE_INFINITY])(
+  'no event of any scenario is sent before it happened at speed %d, and the last one happened when it is sent',
+  (speed) => {
+    for (const name of scenarioNames()) {
+      const startAt = startOfPlay(openScenario(name, { force: false }), START, speed);
+      const steps = plan(name, { startAt });
+      const early = steps.map(({ event, offsetMs }) => event.occurredAt - (START + offsetMs / speed));
+      for (const ms of early) expect(ms).toBeLessThanOrEqual(0);
+      if (speed >= 1) expect(early.at(-1)).toBeGreaterThan(-2);
+    }
+  },
+);
 
 test.each(GOLDEN_NAMES)('the plan of %s is the same to the byte, in both API versions', async (name) => {
   for (const version of API_VERSIONS) {
