@@ -1,8 +1,6 @@
 import type { RequestHandler } from 'express';
+import { CLOCK_AHEAD_HEADER } from '../domain/text/clock-ahead-header.ts';
 import type { Clock } from '../process/clock.ts';
-
-/** By how many milliseconds the clock of a sandbox was moved on; absent where it was not. */
-export const CLOCK_AHEAD_HEADER = 'Clock-Ahead-Ms';
 
 /**
  * Dates responses by the service's clock where a sandbox's clock was moved on, so that a client can tell how far away the

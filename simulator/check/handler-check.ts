@@ -1,5 +1,5 @@
 import { CommandFailure, EXIT } from '../exit.ts';
-import { type PlannedStep, planActions, planScenario, startOfPlay } from '../scenario/plan.ts';
+import { type PlannedStep, planActions, planFromNow } from '../scenario/plan.ts';
 import { play } from '../scenario/player.ts';
 import { PLAIN_ENDPOINT, type Scenario } from '../scenario/scenario-format.ts';
 import type { Session } from '../session.ts';
@@ -63,10 +63,7 @@ async function playCase(
     };
   }
   const merchantId = session.settings.find('merchant')?.value ?? 'sandbox';
-  const steps = planScenario(scenario, {
-    ...{ seed, merchantId, overrides: variant },
-    startAt: startOfPlay(scenario, startedAt, speed),
-  });
+  const steps = planFromNow(scenario, { seed, merchantId, overrides: variant }, { now: startedAt, speed });
   const post = async (step: PlannedStep): Promise<number> => {
     const status = await exchange(target, genuineRequest(step.event, target, Date.now()));
     reach.isReached = true;

@@ -1,7 +1,7 @@
 import { ApiRefusal } from '../client/api-refusal.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { describeExpectation } from '../scenario/expectations.ts';
-import { type PlannedStep, planActions, planScenario, startOfPlay } from '../scenario/plan.ts';
+import { type PlannedStep, planActions, planFromNow } from '../scenario/plan.ts';
 import { play } from '../scenario/player.ts';
 import { PLAIN_ENDPOINT, type Scenario } from '../scenario/scenario-format.ts';
 import type { Session } from '../session.ts';
@@ -85,10 +85,7 @@ async function playCase(
     return { name, status, durationMs, findings, ...(did === undefined ? {} : { did }) };
   };
   const merchantId = session.settings.merchantId();
-  const steps = planScenario(scenario, {
-    ...{ seed, merchantId, overrides: variant },
-    startAt: startOfPlay(scenario, startedAt, speed),
-  });
+  const steps = planFromNow(scenario, { seed, merchantId, overrides: variant }, { now: startedAt, speed });
   const { pause, signal } = access;
   const endpoints =
     Object.keys(scenario.endpoints).length === 0 ? { main: PLAIN_ENDPOINT } : scenario.endpoints;

@@ -6,7 +6,7 @@ import { Chance } from '../../services/samples/chance.ts';
 import { usage } from '../exit.ts';
 import { scenarioNames } from '../scenario/library.ts';
 import { openScenario } from '../scenario/open-scenario.ts';
-import { madeUpEntity, planScenario, startOfPlay } from '../scenario/plan.ts';
+import { madeUpEntity, planFromNow } from '../scenario/plan.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { unreadable } from '../session.ts';
 import { readText } from '../text-file.ts';
@@ -97,13 +97,13 @@ export class EventMixer {
     const scenario = this.#draw();
     const { merchantId } = this.#options;
     const kind = scenario.entityKind;
-    return planScenario(scenario, {
+    const options = {
       seed: `${entity}/${count}`,
-      startAt: startOfPlay(scenario, now, Number.POSITIVE_INFINITY),
       merchantId,
       entityId: madeUpEntity(entity, kind),
       entityKind: kind,
-    }).map(({ event }) => event);
+    };
+    return planFromNow(scenario, options, { now, speed: Number.POSITIVE_INFINITY }).map(({ event }) => event);
   }
 
   #draw(): Scenario {

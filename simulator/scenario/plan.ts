@@ -98,6 +98,15 @@ export function startOfPlay({ steps }: Pick<Scenario, 'steps'>, now: number, spe
   return now - Math.ceil(spanMs * Math.max(0, 1 - 1 / speed));
 }
 
+/** Plans a scenario that is played at a speed from now on. */
+export function planFromNow(
+  scenario: Scenario,
+  options: Omit<PlanOptions, 'startAt'>,
+  { now, speed }: { readonly now: number; readonly speed: number },
+): readonly PlannedStep[] {
+  return planScenario(scenario, { ...options, startAt: startOfPlay(scenario, now, speed) });
+}
+
 /** Returns the steps of a scenario that are no events, at the times of the same clock. */
 export function planActions(scenario: Scenario): readonly PlannedAction[] {
   return scenario.actions.map(({ atMs, ...action }) => ({ ...action, offsetMs: atMs }));

@@ -77,7 +77,7 @@ test.each([
   ['KYC', 'SUSPENDED', 'ON_HOLD_PROCESS'],
   ['KYC', 'KYC_NEEDED', 'ON_HOLD_KYC'],
   ['KYB', 'CREATED', 'ON_HOLD_KYC'],
-])('who is %s/%s is held as %s', (type, state, hold) => {
+])('the transaction of an entity that is %s/%s is held as %s', (type, state, hold) => {
   const world = new World();
   world.place(type, 'entity', state);
   expect(world.holdNow()).toBe(hold);

@@ -14,7 +14,7 @@ import { type Arrival, type Receiver, startReceiver } from '../../receiver/recei
 import { receiverCertificate } from '../../receiver/receiver-certificate.ts';
 import { LiveLines } from '../../scenario/live-lines.ts';
 import { openScenario } from '../../scenario/open-scenario.ts';
-import { planScenario, startOfPlay } from '../../scenario/plan.ts';
+import { planFromNow } from '../../scenario/plan.ts';
 import { play } from '../../scenario/player.ts';
 import { randomSeed } from '../../scenario/run-options.ts';
 import type { Session } from '../../session.ts';
@@ -138,8 +138,8 @@ async function playFirstScenario(
   if (signal.aborted) return;
   const seed = randomSeed();
   const scenario = openScenario(SCENARIO, { force: false });
-  const startAt = startOfPlay(scenario, Date.now(), Number.POSITIVE_INFINITY);
-  const planned = planScenario(scenario, { seed, startAt, merchantId: access.merchantId });
+  const from = { now: Date.now(), speed: Number.POSITIVE_INFINITY };
+  const planned = planFromNow(scenario, { seed, merchantId: access.merchantId }, from);
   const steps = planned.map((step, i) => ({ ...step, offsetMs: i * STEP_GAP_MS }));
   const intro = { kind: 'playing', scenario: SCENARIO, seed, receiver: receiverUrl };
   output.item(intro, `playing ${SCENARIO} (seed ${seed}) to ${receiverUrl}\n`);
