@@ -4,9 +4,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseNode, pinnedName } from '../bin/runtime.mjs';
+import { oneAtATime } from './one-at-a-time.mjs';
+import { runningInstall } from './running-install.mjs';
 
+const POLL_MS = 200;
 /** Says which version of the pinned Node npm could not install, so that it is not asked again at every start. */
 const WITHOUT_NODE = join('node_modules', '.without-node');
 
@@ -46,16 +50,24 @@ function packagesOf(file) {
 }
 
 /**
- * Installs what is missing; npm's own output goes to standard error. Ends the process when that fails, or when no Node is
- * there that hookrail runs on.
+ * Installs what is missing, after an npm that somebody else has started here; npm's own output goes to standard error. Ends
+ * the process when that fails, or when no Node is there that hookrail runs on.
  */
-export function ensureDependencies(root, options) {
+export async function ensureDependencies(root, options) {
+  if (missingDependencies(root, options) !== undefined) await othersInstalled(root);
   const args = missingDependencies(root, options);
   if (args !== undefined) install(root, args);
   const { problem } = chooseNode(root);
   if (problem === undefined) return;
   process.stderr.write(`${problem}\n`);
   process.exit(2);
+}
+
+async function othersInstalled(root) {
+  const pid = runningInstall(root);
+  if (pid === undefined) return;
+  process.stderr.write(`waiting: npm (process ${pid}) is installing in ${root} …\n`);
+  while (runningInstall(root) !== undefined) await sleep(POLL_MS);
 }
 
 function install(root, args) {
@@ -80,5 +92,6 @@ function install(root, args) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  ensureDependencies(fileURLToPath(new URL('..', import.meta.url)), { withDev: true });
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  await oneAtATime(root, () => ensureDependencies(root, { withDev: true }));
 }

@@ -1,12 +1,15 @@
 /** A fresh clone installs what runs hookrail, and the test tools only where they are needed. */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { pinnedName } from '../../bin/runtime.mjs';
 import packageJson from '../../package.json' with { type: 'json' };
 import { missingDependencies } from '../../scripts/ensure-dependencies.mjs';
+import { runningInstall } from '../../scripts/running-install.mjs';
 
 const root = mkdtempSync(join(tmpdir(), 'hookrail-dependencies-'));
 const LOCK = {
@@ -105,6 +108,54 @@ test('after a failed installation the next command does not wait for the one tha
   const script = `import { oneAtATime } from '${module}'; await oneAtATime('${root}', () => console.log('works'));`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   expect([ended.status, ended.stdout, ended.stderr]).toEqual([0, 'works\n', '']);
+});
+
+describe('a running npm', () => {
+  /** Starts a process that looks like one, as far as the system can tell, for a second. */
+  async function pretend(title: string, cwd: string): Promise<ChildProcess> {
+    const script = `process.title = ${JSON.stringify(title)}; console.log('there'); setTimeout(() => {}, 1000)`;
+    const child = spawn(process.execPath, ['--eval', script], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout as Readable, 'data');
+    return child;
+  }
+
+  test.each(['npm ci', 'npm install', 'npm i', 'npm --silent ci', '/usr/bin/npm ci --omit=dev'])(
+    'is seen while it installs in this checkout: %s',
+    async (title) => {
+      tree(undefined);
+      const child = await pretend(title, root);
+      expect(runningInstall(root)).toBe(child.pid);
+      expect(runningInstall(tmpdir())).toBeUndefined();
+      await once(child, 'exit');
+      expect(runningInstall(root)).toBeUndefined();
+    },
+  );
+
+  test.each(['npm start', 'npm run install-hooks', 'npm test ci', 'pnpm ci'])(
+    'that installs nothing is left alone: %s',
+    async (title) => {
+      tree(undefined);
+      const child = await pretend(title, root);
+      expect(runningInstall(root)).toBeUndefined();
+      child.kill();
+    },
+  );
+
+  test('is waited for, and what it has installed is not installed again', async () => {
+    tree(undefined);
+    await pretend('npm ci', root);
+    const { 'node_modules/express': express } = LOCK;
+    const module = new URL('../../scripts/ensure-dependencies.mjs', import.meta.url);
+    const script = `import { ensureDependencies } from '${module}'; await ensureDependencies('${root}', { withDev: false }); console.log('went on')`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+    let output = '';
+    child.stderr.on('data', (chunk) => (output += chunk));
+    await once(child.stderr, 'data');
+    expect(output).toMatch(/^waiting: npm \(process \d+\) is installing in /);
+    tree({ 'node_modules/express': express });
+    await once(child, 'exit');
+    expect(output).not.toContain('installing dependencies');
+  });
 });
 
 test('the scripts that need the test tools ask for them, and those that run hookrail do not', () => {

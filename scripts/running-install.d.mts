@@ -1,0 +1,1 @@
+export function runningInstall(root: string): number | undefined;
