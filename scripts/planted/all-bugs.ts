@@ -26,6 +26,7 @@ import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 import { MISTAKEN_COMMAND_BUGS } from './users/mistaken-commands.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
+import { SANDBOX_BUGS } from './users/sandbox.ts';
 import { TEXT_FILE_BUGS } from './users/text-files.ts';
 import { WAY_BUGS } from './way/bugs.ts';
 
@@ -58,6 +59,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
+  ...SANDBOX_BUGS,
   ...RECEIVER_BUGS,
   ...TEXT_FILE_BUGS,
   ...MISTAKEN_COMMAND_BUGS,

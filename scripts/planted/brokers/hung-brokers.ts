@@ -29,7 +29,7 @@ export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
     id: 'silent-coordinator-kept',
     bug: 'a member waits for the coordinator that does not answer',
     file: SILENT,
-    text: 'if (this.coordinator && isSilent(this.coordinator)) throw createErrorFromCode(NOT_COORDINATOR);',
+    text: "leaveSilentCoordinators(require('kafkajs/src/consumer/consumerGroup'));",
     replacement: '',
     test: HUNG,
     needsKafka: true,
