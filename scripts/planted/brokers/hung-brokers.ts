@@ -2,6 +2,7 @@ import type { PlantedBug } from '../planted-bug.ts';
 
 const SILENT = 'services/broker/kafka/client/silent-brokers.ts';
 const CLIENT = 'services/broker/kafka/client/client.ts';
+const UNIT = 'test/broker/kafka/client/silent-brokers.test.ts';
 const HUNG = 'test/guarantees/silent/hung-broker.test.ts';
 
 /** Brokers that keep their connections open and answer nothing. */
@@ -12,7 +13,7 @@ export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
     file: SILENT,
     text: 'if (!isLate && !(error instanceof Late)) throw error;',
     replacement: 'if (isLate || !(error instanceof Late)) throw error;',
-    test: 'test/broker/kafka/client/silent-brokers.test.ts',
+    test: UNIT,
     title: 'hung brokers only',
   },
   {
@@ -29,11 +30,10 @@ export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
     id: 'silent-coordinator-kept',
     bug: 'a member waits for the coordinator that does not answer',
     file: SILENT,
-    text: "leaveSilentCoordinators(require('kafkajs/src/consumer/consumerGroup'));",
+    text: 'if (this.coordinator && isSilent(this.coordinator)) throw createErrorFromCode(NOT_COORDINATOR);',
     replacement: '',
-    test: HUNG,
-    needsKafka: true,
-    isSlow: true,
+    test: UNIT,
+    title: 'a group leaves a coordinator that did not answer',
   },
   {
     id: 'silent-broker-asked-first',
@@ -41,8 +41,7 @@ export const HUNG_BROKER_BUGS: readonly PlantedBug[] = [
     file: SILENT,
     text: 'if (isSilent(broker)) return 2;',
     replacement: 'if (isSilent(broker)) return 0;',
-    test: HUNG,
-    needsKafka: true,
-    isSlow: true,
+    test: UNIT,
+    title: 'a broker that did not answer is asked after all others',
   },
 ];
