@@ -241,6 +241,7 @@ function aliasesIn(help: string): ReadonlyMap<string, string> {
   return new Map(entries);
 }
 
+/** A description that goes on in the next line may begin there with the name of an option, too: farther to the right. */
 function optionsIn(help: string): readonly string[] {
-  return [...help.matchAll(/^ {2,}(?:-\w, )?--([a-z][a-z0-9-]*)/gm)].map(([, name = '']) => name);
+  return [...help.matchAll(/^(?: {2}| {6}| {2}-\w, )--([a-z][a-z0-9-]*)/gm)].map(([, name = '']) => name);
 }
