@@ -158,8 +158,13 @@ test('after a restart the clock is where it was, and a retry is due at its time'
   expect(Date.parse(after.now)).toBeGreaterThan(Date.parse(before.now));
   expect(Date.parse(after.next_due_at)).toBeCloseTo(Date.parse(waiting.next_attempt_at), -2);
   status = 204;
-  const entries = await typed('advance', 'next-retry');
-  expect(entries).toMatchObject([{ kind: 'attempt', number: 3, outcome: 'delivered' }, { kind: 'clock' }]);
+  const entries: { kind: string }[] = await typed('advance', 'next-retry');
+  // A delivery of before may be cancelled meanwhile.
+  const made = entries.filter(({ kind }) => kind !== 'cancelled');
+  expect(made, JSON.stringify(entries)).toMatchObject([
+    { kind: 'attempt', number: 3, outcome: 'delivered' },
+    { kind: 'clock' },
+  ]);
 });
 
 test('the command line reads the service’s times by the service’s clock', async () => {
