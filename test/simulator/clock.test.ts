@@ -161,10 +161,7 @@ test('after a restart the clock is where it was, and a retry is due at its time'
   const entries: { kind: string }[] = await typed('advance', 'next-retry');
   // A delivery of before may be cancelled meanwhile.
   const made = entries.filter(({ kind }) => kind !== 'cancelled');
-  expect(made, JSON.stringify(entries)).toMatchObject([
-    { kind: 'attempt', number: 3, outcome: 'delivered' },
-    { kind: 'clock' },
-  ]);
+  expect(made).toMatchObject([{ kind: 'attempt', number: 3, outcome: 'delivered' }, { kind: 'clock' }]);
 });
 
 test('the command line reads the service’s times by the service’s clock', async () => {
