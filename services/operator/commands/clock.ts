@@ -11,6 +11,8 @@ import { type AddToAudit, type Arguments, OperatorError, text } from './argument
 /** The longest wait for attempts that are under way: several times what one may take. */
 const QUIET_MS_MAX = 60_000;
 const QUIET_EVERY_MS = 5;
+/** The longest wait for tasks that are being read. */
+const READ_MS_MAX = 2000;
 /** The farthest that one command moves the clock: older entries of the delivery log would be deleted unseen. */
 const AHEAD_MS_MAX = 30 * 86_400_000;
 /** The most entries of the feed in one answer; the others are in the next. */
@@ -100,9 +102,16 @@ async function quiet({ clock, delays, store }: MovableDeps): Promise<void> {
   );
 }
 
+/** Waiting tasks are read from the file after a start, and whenever memory has none of them. */
+async function nextDue(clock: Clock, delays: Delays): Promise<number | null> {
+  const isKnown = () => delays.nextDue() !== null || delays.isQuiet();
+  await pollUntil(clock, isKnown, { everyMs: QUIET_EVERY_MS, atMostMs: READ_MS_MAX });
+  return delays.nextDue();
+}
+
 /** The clock's state and, for a merchant, what the feed has after a position. */
 async function shown({ clock, delays, store }: ClockDeps, given: Arguments) {
-  const due = delays?.nextDue() ?? null;
+  const due = delays === undefined ? null : await nextDue(clock, delays);
   const wall = clock.wall();
   const state = {
     can_move: clock instanceof SandboxClock && delays !== undefined,
