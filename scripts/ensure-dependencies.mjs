@@ -54,9 +54,11 @@ function packagesOf(file) {
  * the process when that fails, or when no Node is there that hookrail runs on.
  */
 export async function ensureDependencies(root, options) {
-  if (missingDependencies(root, options) !== undefined) await othersInstalled(root);
-  const args = missingDependencies(root, options);
-  if (args !== undefined) install(root, args);
+  if (missingDependencies(root, options) !== undefined) {
+    await othersInstalled(root);
+    const args = missingDependencies(root, options);
+    if (args !== undefined) install(root, args);
+  }
   const { problem } = chooseNode(root);
   if (problem === undefined) return;
   process.stderr.write(`${problem}\n`);

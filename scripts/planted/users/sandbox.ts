@@ -20,7 +20,7 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
     text: "if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS' && !this.#isVerified()) {",
     replacement: "if (process.hold === 'ON_HOLD_KYC' && to === 'IN_PROGRESS') {",
     test: 'test/simulator/machines.test.ts',
-    title: 'no hold of who is verified waits for a verification',
+    title: 'no hold of a verified entity waits for a verification',
   },
   {
     id: 'clock-by-whole-seconds',
@@ -62,7 +62,7 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
     id: 'two-installations',
     bug: 'a command installs although an npm installs in the same checkout',
     file: 'scripts/ensure-dependencies.mjs',
-    text: 'if (missingDependencies(root, options) !== undefined) await othersInstalled(root);',
+    text: 'await othersInstalled(root);',
     replacement: '',
     test: 'test/executable/dependencies.test.ts',
     title: 'is waited for, and what it has installed is not installed again',
