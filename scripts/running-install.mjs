@@ -2,7 +2,7 @@
 // JavaScript, because nothing is installed yet.
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
-/** npm puts its command line into its title: "npm ci", "npm install --omit=dev"; so has it without. */
+/** The command line of an npm that installs. npm shortens its own to a title: "npm ci", "npm install --omit=dev". */
 const INSTALLS =
   /(?:^|[\s/])npm(?:-cli\.js)?(?:\s+-\S+)*\s+(?:ci|clean-install|i|install|add|update|up)(?:\s|$)/;
 

@@ -18,7 +18,7 @@ export interface Vocabulary {
   readonly tool: string;
   /** The options of every command that are followed by a value: `--data-dir`. */
   readonly valued: ReadonlySet<string>;
-  /** What people type for something that another line does. */
+  /** Lines that people type, and the lines that do what they mean. */
   readonly meant: MeantLines;
   readonly rules?: WordRules;
 }
@@ -241,7 +241,7 @@ function aliasesIn(help: string): ReadonlyMap<string, string> {
   return new Map(entries);
 }
 
-/** A description that goes on in the next line may begin there with the name of an option, too: farther to the right. */
+/** Returns the options of a help text. A wrapped description may begin a line with an option too, farther to the right. */
 function optionsIn(help: string): readonly string[] {
   return [...help.matchAll(/^(?: {2}| {6}| {2}-\w, )--([a-z][a-z0-9-]*)/gm)].map(([, name = '']) => name);
 }

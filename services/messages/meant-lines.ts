@@ -32,7 +32,7 @@ export function meantLine(args: readonly string[], rows: MeantLines, rules: Word
 
 interface Fitted {
   readonly named: ReadonlyMap<string, string>;
-  /** What the row does not mention. */
+  /** The words and options that the row does not mention. */
   readonly rest: readonly string[];
 }
 

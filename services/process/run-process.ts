@@ -8,7 +8,7 @@ const TOLD_MS_MAX = 1000;
 interface Running {
   /** Resolves with the reason when the service cannot continue. */
   readonly failed: Promise<Error>;
-  /** `signal`: what asked for it, for the log. */
+  /** `signal` asked for it; the log names it. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 

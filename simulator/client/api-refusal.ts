@@ -79,7 +79,7 @@ function describe(request: string, status: number, problem: Problem): string {
   return lines.join('\n');
 }
 
-/** What the command line says for a refusal of the API, and the command that helps; `<endpoint>` is the one of the request. */
+/** The sentence for a refusal of the API, and the command that helps; `<endpoint>` is the one of the request. */
 const IN_WORDS: Readonly<Record<string, { readonly says?: string; readonly next: string }>> = {
   api_key_missing: { next: WHICH_KEY },
   api_key_malformed: { next: WHICH_KEY },

@@ -117,7 +117,7 @@ export class World {
     }
   }
 
-  /** Returns why a transaction is held that is held now: a verified entity has no KYC to wait for, nor has a barred one. */
+  /** Returns the reason of a hold that is set now. A verified or barred entity has no KYC to wait for. */
   holdNow(): 'ON_HOLD_KYC' | 'ON_HOLD_PROCESS' {
     return this.#isVerified() || this.#barredBy.size > 0 ? 'ON_HOLD_PROCESS' : 'ON_HOLD_KYC';
   }

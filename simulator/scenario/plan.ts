@@ -90,8 +90,8 @@ export function planScenario(scenario: Scenario, options: PlanOptions): readonly
 }
 
 /**
- * Returns when the first step has to happen, so that no event is sent before it happened when the scenario is played at a
- * speed from now on: faster than life, it happened in the past.
+ * Returns the time of the first step of a scenario that is played from now on, such that no event is sent before it
+ * happened. A scenario that is played faster than life began in the past.
  */
 export function startOfPlay({ steps }: Pick<Scenario, 'steps'>, now: number, speed: number): number {
   const spanMs = steps.reduce((sum, { afterMs }) => sum + afterMs, 0);

@@ -83,7 +83,7 @@ test.each([
   expect(world.holdNow()).toBe(hold);
 });
 
-test('no hold of who is verified waits for a verification', () => {
+test('no hold of a verified entity waits for a verification', () => {
   const world = new World();
   world.place('KYC', 'entity', 'FULL_USER');
   play(world, [onRamp('PENDING'), onRamp('ON_HOLD', 'ON_HOLD_KYC'), onRamp('IN_PROGRESS')]);

@@ -224,7 +224,7 @@ test('step goes to a state that is possible, and names those that are for one th
   expect(held.map(({ data }) => data.status).sort()).toEqual(['ON_HOLD_KYC', 'ON_HOLD_PROCESS']);
 });
 
-test('step holds the transaction of who is not verified for the KYC, which lifts the hold', async () => {
+test('step holds the transaction of an unverified user until its KYC is done', async () => {
   const [{ run }] = await ground.items('run', 'onramp.happy', ...fresh(), '--step');
   await step('last');
   await step(run, '--to', 'KYC/KYC_NEEDED');

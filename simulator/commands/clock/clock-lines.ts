@@ -8,7 +8,7 @@ import { notFound } from '../delivery-advice.ts';
 /** Prints what happens while the clock moves. */
 export class ClockLines {
   readonly #session: Session;
-  /** The endpoints of which it was said why nothing is sent to them. */
+  /** The endpoints whose status and commands were printed. */
   readonly #explained = new Set<string>();
   #attempts = 0;
   #cancelled = 0;
@@ -58,7 +58,7 @@ export class ClockLines {
     return new MerchantApi(this.#session.api()).endpoint(uuid);
   }
 
-  /** Prints that a delivery ended without an attempt, and once for each endpoint what brings back what it missed. */
+  /** Prints a delivery that ended without an attempt and, once per endpoint, the commands that bring back what it missed. */
   async #cancel(entry: ClockEntry & { kind: 'cancelled' }): Promise<void> {
     this.#cancelled += 1;
     const { output } = this.#session;

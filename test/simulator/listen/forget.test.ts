@@ -31,7 +31,7 @@ async function accepted(): Promise<string> {
   });
 }
 
-test('an event that only they could have had says so, and scripts see each of them', async () => {
+test('the line of an event that only they could have had says so, and scripts see each of them', async () => {
   expect(await accepted()).toMatch(/KYC\/FULL_USER +only listeners that do not run$/);
   const [event] = JSON.parse(await sandbox.sim('events list --output json'));
   expect(event.endpoints).toHaveLength(ADDRESSES.length);
@@ -44,7 +44,7 @@ test('beside an endpoint of the developer they are not named', async () => {
   expect(await sandbox.sim('trigger KYB/ACTIVE')).not.toContain('localhost:3001');
 });
 
-test('--forget with an address deletes that one, without all that do not run, and never another endpoint', async () => {
+test('--forget with an address deletes that one, without an address all that do not run, and never another endpoint', async () => {
   expect(await sandbox.sim('listen --forget --forward-to localhost:3002/hook')).toBe(
     'forgotten: listen → http://localhost:3002/hook\n',
   );
