@@ -8,12 +8,21 @@ import { withVisibleTexts } from './foreign-texts.ts';
 import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
 import { readText } from './read-text.ts';
 import { ServiceClock } from './service-clock.ts';
+import { sleep } from './sleep.ts';
 
 /** The time limit of a response, unless the call has its own. */
 const TIMEOUT_MS = 15_000;
 
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
+
+/** The pause before a request is repeated whose connection broke. */
+const REPEAT_MS = 500;
+
+/** The connection was made, and ended before the response. */
+const BROKEN = /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/;
+
+const WHICH_ADDRESS = 'check which address is used with: hookrail sim whoami';
 
 /** OpenSSL's reasons for an answer that is not TLS. */
 const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/;
@@ -63,20 +72,29 @@ export class ApiClient {
 
   /** Returns the option `fetch` for a request of `rest` that may take longer. */
   within(timeoutMs: number): (request: Request) => Promise<Response> {
-    const { whenLimited } = this.#options;
     return async (request) => {
-      if (whenLimited === undefined) return this.#exchange(request, timeoutMs);
       const again = request.clone();
       try {
         return await this.#exchange(request, timeoutMs);
       } catch (error) {
-        if (!(error instanceof ApiRefusal) || error.status !== 429) throw error;
-        const waitMs = error.retryAfterMs ?? LIMIT_WAIT_MS;
-        if (waitMs > LIMIT_WAIT_MS) throw error;
-        await whenLimited(waitMs);
+        if (!(await this.#mayBeRepeated(request, error))) throw error;
         return this.#exchange(again, timeoutMs);
       }
     };
+  }
+
+  /** Waits before a request that failed like this is repeated, once; returns false at once where it may not be. */
+  async #mayBeRepeated(request: Request, error: unknown): Promise<boolean> {
+    const { whenLimited } = this.#options;
+    if (error instanceof BrokenConnection && isRepeatable(request)) {
+      await sleep(REPEAT_MS, this.#signal);
+      return true;
+    }
+    if (!(error instanceof ApiRefusal) || error.status !== 429 || whenLimited === undefined) return false;
+    const waitMs = error.retryAfterMs ?? LIMIT_WAIT_MS;
+    if (waitMs > LIMIT_WAIT_MS) return false;
+    await whenLimited(waitMs);
+    return true;
   }
 
   /**
@@ -158,10 +176,9 @@ export class ApiClient {
         `hookrail sim whoami --base-url ${http}`,
       ]);
     }
-    return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} cannot be reached (${reason})`, [
-      'start the sandbox with: hookrail start',
-      'check which address is used with: hookrail sim whoami',
-    ]);
+    const next = ['start the sandbox with: hookrail start', WHICH_ADDRESS];
+    if (BROKEN.test(reason)) return new BrokenConnection(this.#baseUrl, request, reason, next);
+    return new CommandFailure(EXIT.unreachable, `${this.#baseUrl} cannot be reached (${reason})`, next);
   }
 
   /** Throws when the address is the one of the operations server, which answers its own paths only. */
@@ -177,6 +194,26 @@ export class ApiClient {
   }
 }
 
+/** The connection broke while the response was awaited: whether the request was carried out is unknown. */
+class BrokenConnection extends CommandFailure {
+  constructor(baseUrl: string, request: string, reason: string, next: readonly string[]) {
+    const unknown = request.startsWith('GET ') ? '' : ', which may have been carried out';
+    super(
+      EXIT.unreachable,
+      `the connection to ${baseUrl} broke during ${request} (${reason})${unknown}`,
+      next,
+    );
+  }
+}
+
+/**
+ * Returns whether a request may be sent again though it may have been carried out (RFC 9110, section 9.2.2): it only
+ * reads, or publishes events, whose ids say that they were taken before.
+ */
+function isRepeatable({ method, url }: Request): boolean {
+  return method === 'GET' || new URL(url).pathname.endsWith('/producer/events');
+}
+
 /** Returns the body of a successful operation; only a deletion has none. */
 export async function bodyOf<Body>(
   answer: Promise<{ readonly data?: Body }>,
@@ -184,9 +221,7 @@ export async function bodyOf<Body>(
 ): Promise<NonNullable<Body>> {
   const { data } = await answer;
   if (data === undefined || data === null) {
-    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?", [
-      'check which address is used with: hookrail sim whoami',
-    ]);
+    throw new CommandFailure(EXIT.api, "the response is empty: is this hookrail's API?", [WHICH_ADDRESS]);
   }
   mustHave(data, shape);
   return data;
@@ -199,7 +234,7 @@ function parsedJson(text: string, url: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new CommandFailure(EXIT.api, `the response of ${url} is not JSON: is this hookrail's API?`, [
-      'check which address is used with: hookrail sim whoami',
+      WHICH_ADDRESS,
     ]);
   }
 }

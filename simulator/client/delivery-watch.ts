@@ -1,4 +1,5 @@
 import { formatCountdown } from '../duration.ts';
+import { CommandFailure, EXIT } from '../exit.ts';
 import { ApiRefusal } from './api-refusal.ts';
 import { EndpointNames } from './endpoint-names.ts';
 import type { MerchantApi } from './merchant-api.ts';
@@ -38,6 +39,7 @@ export class DeliveryWatch {
     this.#setReady = resolve;
   });
   #isOpen = false;
+  #wasOpen = false;
   #limitedUntil = 0;
 
   constructor(options: WatchOptions) {
@@ -106,6 +108,7 @@ export class DeliveryWatch {
     const { api } = this.#options;
     const onOpen = () => {
       this.#isOpen = true;
+      this.#wasOpen = true;
       this.#events.opened(this.#options.api.clock.now());
       this.#setReady();
     };
@@ -162,7 +165,7 @@ export class DeliveryWatch {
     }
   }
 
-  /** Repeats a request until the API takes it. */
+  /** Repeats a request until the API takes it. A service that was there before may come back, as for the stream. */
   async #patiently(request: () => Promise<void>): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
@@ -170,15 +173,19 @@ export class DeliveryWatch {
         return await request();
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof ApiRefusal)) throw error;
-        if (error.status === 429) {
+        if (error instanceof ApiRefusal && error.status === 429) {
           const waitMs = error.retryAfterMs ?? UNAVAILABLE_MS;
           this.#sayLimited(waitMs);
           await sleep(waitMs, signal);
-        } else if (error.status === 503) await sleep(UNAVAILABLE_MS, signal);
+        } else if (this.#isPassing(error)) await sleep(UNAVAILABLE_MS, signal);
         else throw error;
       }
     }
+  }
+
+  #isPassing(error: unknown): boolean {
+    if (error instanceof ApiRefusal) return error.status === 503;
+    return this.#wasOpen && error instanceof CommandFailure && error.exitCode === EXIT.unreachable;
   }
 
   #sayLimited(waitMs: number): void {

@@ -9,12 +9,15 @@ export interface LimitedApi {
   refuseFor(ms: number): void;
   /** Breaks every connection. */
   cut(): void;
+  /** Breaks the connections of the next requests that begin so, once the API has answered: `POST /producer/events`. */
+  cutNext(request: string, times?: number): void;
   close(): Promise<void>;
 }
 
 /** Starts a front of the API whose rate limit is reached when a test says so, rather than for a minute. */
 export async function startLimitedApi(apiUrl: string): Promise<LimitedApi> {
   let refusedUntil = 0;
+  const doomed: string[] = [];
   const requests: string[] = [];
   const server = createServer(async (request, response) => {
     if (request.url?.startsWith('/merchant')) requests.push(`${request.method} ${request.url}`);
@@ -40,7 +43,15 @@ export async function startLimitedApi(apiUrl: string): Promise<LimitedApi> {
         ...(body.length > 0 ? { 'content-type': type } : {}),
       },
       ...(body.length > 0 ? { body } : {}),
-    });
+    }).catch(() => undefined);
+    // The reader has left.
+    if (answer === undefined) return void request.socket.destroy();
+    const place = doomed.findIndex((start) => `${request.method} ${request.url}`.startsWith(start));
+    if (place !== -1) {
+      doomed.splice(place, 1);
+      request.socket.destroy();
+      return;
+    }
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
     try {
       for await (const chunk of answer.body ?? []) response.write(chunk);
@@ -53,6 +64,7 @@ export async function startLimitedApi(apiUrl: string): Promise<LimitedApi> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    cutNext: (start, times = 1) => doomed.push(...Array<string>(times).fill(start)),
     cut: () => server.closeAllConnections(),
     refuseFor: (ms) => {
       refusedUntil = Date.now() + ms;
