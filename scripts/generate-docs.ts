@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodesTable } from '../services/api/error-codes.ts';
 import { VARIABLES } from '../services/config/config.ts';
+import { failureCodesTable, failureDetailsTable } from './failure-tables.ts';
 import { keepGenerated } from './keep-generated.ts';
 import { rulesTable } from './producers/rules-table.ts';
 
@@ -42,6 +43,10 @@ function keepTables(path: string, tables: Readonly<Record<string, string>>): voi
 }
 
 keepTables('docs/configuration.md', { configuration: configurationTable() });
-keepTables('docs/errors.md', { 'error codes': errorCodesTable() });
+keepTables('docs/errors.md', {
+  'error codes': errorCodesTable(),
+  'failure codes': failureCodesTable(),
+  'failure details': failureDetailsTable(),
+});
 keepTables('README.md', { receiver: receiver() });
 keepTables('docs/producers.md', { 'event rules': rulesTable() });

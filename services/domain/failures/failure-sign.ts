@@ -1,5 +1,5 @@
 /** The explanation of a failed attempt for the people who can end it. Plain text, without secrets. */
-interface FailureSign {
+export interface FailureSign {
   /** One sentence: the cause. */
   readonly says: string;
   /** The change that helps, and where to make it. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { describedFailure } from '../../domain/failures/failure-signs.ts';
 import { type EgressAllow, isPublicAddress } from '../../egress/egress.ts';
 import { codeOf } from '../../messages/error-message.ts';
 import { ConnectFailure } from './connect-failure.ts';
@@ -119,7 +120,8 @@ function unresolved(host: string, error: unknown): ConnectFailure {
   const code = codeOf(error, UNKNOWN);
   // SERVFAIL, REFUSED or silence: no receiver has shown that our network is up.
   const sign = NO_SUCH_NAME.has(code) ? 'no_such_name' : 'silent';
-  return new ConnectFailure('dns_error', `${host} cannot be resolved: ${code}`, { sign });
+  const detail = `${host} cannot be resolved: ${describedFailure(code, '')}`;
+  return new ConnectFailure('dns_error', detail, { sign });
 }
 
 function blocked(rule: string, detail: string): ConnectFailure {

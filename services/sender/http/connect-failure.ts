@@ -66,15 +66,10 @@ export function connectFailureOf(
   // No port of our own is left; over IPv6 it may say that this machine has no address.
   const isWithoutPort = code === 'EADDRNOTAVAIL' && isIPv4(error.address ?? '');
   if (OURS.has(code) || isWithoutPort) return machineLimit(code);
-  if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', 'the connection was refused');
-  if (UNREACHABLE.has(code)) {
-    return new ConnectFailure('connect_refused', `the address cannot be reached: ${code}`, {
-      sign: 'silent',
-    });
-  }
-  if (code === 'ETIMEDOUT') {
-    return new ConnectFailure('connect_timeout', 'the connection timed out', { sign: 'silent' });
-  }
+  const described = describedFailure(code, error.message);
+  if (code === 'ECONNREFUSED') return new ConnectFailure('connect_refused', described);
+  if (UNREACHABLE.has(code)) return new ConnectFailure('connect_refused', described, { sign: 'silent' });
+  if (code === 'ETIMEDOUT') return new ConnectFailure('connect_timeout', described, { sign: 'silent' });
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return new ConnectFailure('connection_reset', 'the connection was closed during the TLS handshake');
   }

@@ -1,5 +1,10 @@
 import type { Exchange, FailureCode, ResponseKept } from '../../domain/attempt.ts';
+import { describedResponse } from '../../domain/failures/failure-signs.ts';
+import { visible } from '../../domain/text/visible-text.ts';
 import { type ConnectFailureFacts, tlsReason } from './connect-failure.ts';
+
+/** Characters of a Location that the detail has. */
+const LOCATION_MAX = 300;
 
 /** Returns the failure code of a final status, or null for an acknowledgement (any 2xx). */
 export function failureCodeOf(status: number): FailureCode | null {
@@ -14,9 +19,17 @@ export function failureCodeOf(status: number): FailureCode | null {
 /** Returns the verdict on a response. `fault`: why it was not read whole; null = it was. */
 export function decidedBy(response: ResponseKept, fault: string | null): Exchange {
   const failureCode = failureCodeOf(response.status);
-  const detail = fault === null ? `HTTP ${response.status}` : `HTTP ${response.status}; ${fault}`;
+  const detail = [`HTTP ${response.status}`, redirectOf(response), fault].filter(Boolean).join('; ');
   if (failureCode !== null) return { kind: 'failed', failureCode, detail, response };
   return { kind: 'acknowledged', response, fault: fault === null ? null : detail };
+}
+
+/** Says where a redirect leads, without what may be private in it; null where the response is none, or does not say. */
+function redirectOf({ status, headers }: ResponseKept): string | null {
+  const [, location] = headers.find(([name]) => name === 'location') ?? [];
+  if (failureCodeOf(status) !== 'http_3xx' || location === undefined) return null;
+  const shown = visible(location.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')).slice(0, LOCATION_MAX);
+  return `webhooks follow no redirect, register the URL that it leads to: ${shown}`;
 }
 
 /** Classifies the error that broke a connection after TLS was established and before a final status. */
@@ -37,7 +50,7 @@ export function brokenExchange(
     return { failureCode: 'protocol_error', detail: 'the status of the response is not one of HTTP' };
   if (code.startsWith('ERR_SSL'))
     return { failureCode: 'tls_error', detail: `TLS failed: ${tlsReason(error)}` };
-  if (!isBroken(error)) return { failureCode: 'protocol_error', detail: error.message.slice(0, 200) };
+  if (!isBroken(error)) return { failureCode: 'protocol_error', detail: describedResponse(error) };
   if (isInterim) return { failureCode: 'http_1xx', detail: 'the connection closed after interim responses' };
   return { failureCode: 'connection_reset', detail: 'the connection closed before a complete response' };
 }

@@ -96,6 +96,31 @@ describe('a fault after the status line', () => {
     });
   });
 
+  test.each([
+    [
+      'SSH-2.0-OpenSSH_9.2\r\n',
+      /^Expected HTTP\/.*: the response does not begin like HTTP\/1\.1; register the port/,
+    ],
+    ['HTTP/1.1 20x OK\r\n\r\n', /^Invalid status code: the status line has no status of three digits; /],
+    [
+      'HTTP/1.1 200 OK\r\nX\u0001: b\r\n\r\n',
+      /^HTTP 200; Invalid header token: a header of the response has/,
+    ],
+    [
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n',
+      /: the body is not as long as Content-Length says; /,
+    ],
+    [
+      'HTTP/1.1 308 Moved\r\nLocation: https://a:b@www.example.com/hook?user=1#x\r\nContent-Length: 0\r\n\r\n',
+      /^HTTP 308; webhooks follow no redirect, register .*: https:\/\/www\.example\.com\/hook$/,
+    ],
+    ['HTTP/1.1 301 Moved\r\nLocation: /a\u001b[2J\r\nX\r\n\r\n', /^HTTP 301; [^[]*$/],
+    ['HTTP/1.1 304 Not Modified\r\nContent-Length: 0\r\n\r\n', /^HTTP 304$/],
+    ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', /: a chunk of the body is malformed; /],
+  ])('is told in words that help: %j', async (text, words) => {
+    expect((await verdictOn(text)).fault).toMatch(words);
+  });
+
   test('in the status line itself is a protocol error', async () => {
     for (const line of ['HTTP/1.1 2000 OK', 'HTTP/1.1 20x OK', 'HTTP/9.9 200 OK', 'HTTP/1.1 099 No'])
       expect((await verdictOn(`${line}\r\nContent-Length: 0\r\n\r\n`)).code).toBe('protocol_error');
