@@ -2,7 +2,7 @@
  * `npm run bench [-- --quick] [--engine sqlite|kafka] [--store sqlite|postgres] [--brokers N] [--beside N] [--times N] [--endpoints N] [--seconds N] [--json FILE] [--html FILE]`:
  * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
  * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
- * `--replay`, `--isolation`, `--overload`, `--hops`, `--idle`, `--reads`, `--streams`, `--recorder`, `--retention` and `--masking` select another measurement; see special/runs.ts.
+ * `--replay`, `--isolation`, `--overload`, `--answers`, `--hops`, `--idle`, `--reads`, `--streams`, `--recorder`, `--retention` and `--masking` select another measurement; see special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -32,6 +32,7 @@ const FULL = {
   latenessSeconds: 60,
   replayedEvents: 50_000,
   isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30, darkShares: [0, 0.1, 0.5, 0.9] },
+  answersSeconds: 30,
   overload: { calmEvents: 30_000, burstEvents: 100_000 },
   hopsSeconds: 20,
   idleSeconds: 60,
@@ -50,6 +51,7 @@ const QUICK = {
   latenessSeconds: 10,
   replayedEvents: 5000,
   isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5, darkShares: [0, 0.1, 0.5, 0.9] },
+  answersSeconds: 6,
   overload: { calmEvents: 10_000, burstEvents: 20_000 },
   hopsSeconds: 10,
   idleSeconds: 20,

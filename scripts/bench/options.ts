@@ -53,6 +53,7 @@ export function readOptions(args: readonly string[]): Options {
       lateness: { type: 'boolean', default: false },
       replay: { type: 'boolean', default: false },
       isolation: { type: 'boolean', default: false },
+      answers: { type: 'boolean', default: false },
       overload: { type: 'boolean', default: false },
       reads: { type: 'boolean', default: false },
       hops: { type: 'boolean', default: false },

@@ -25,6 +25,7 @@ interface Arrivals {
 
 let arrivals: Arrivals = { total: 0, deliveries: new Set(), recorded: [], lastAt: 0 };
 let isRecording = false;
+let done = DONE;
 let failedAttempts = 0;
 /** Endpoints with a lower index get no response. */
 let dark = 0;
@@ -38,6 +39,7 @@ answer({
     isRecording = options.record;
     failedAttempts = options.failedAttempts ?? 0;
     dark = options.dark ?? 0;
+    done = options.response === undefined ? DONE : Buffer.from(options.response, 'latin1');
   },
   count: () => ({ total: arrivals.total, distinct: arrivals.deliveries.size }),
   /** Resolves when this many different deliveries have arrived, with the time of the last. */
@@ -72,7 +74,7 @@ function receive(socket: TLSSocket): void {
     while (length > 0) {
       const headers = unread.toString('latin1', 0, unread.indexOf(END_OF_HEADERS));
       const attempt = arrived(headers);
-      if (!isDark(headers)) socket.write(attempt <= failedAttempts ? FAILED : DONE);
+      if (!isDark(headers)) socket.write(attempt <= failedAttempts ? FAILED : done);
       unread = unread.subarray(length);
       length = requestLength(unread);
     }

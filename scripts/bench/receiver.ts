@@ -14,6 +14,7 @@ export interface ResetOptions {
   readonly record: boolean;
   readonly failedAttempts?: number;
   readonly dark?: number;
+  readonly response?: string;
 }
 
 /** The interface of the receiver's process to the rest of the benchmark. */
@@ -22,7 +23,8 @@ export interface Receiver {
   readonly ports: readonly number[];
   /**
    * Forgets all arrivals; with `record`, stores each from now on. The first `failedAttempts` (default: none) of a delivery
-   * get a 500 from now on, and requests to the first `dark` endpoints (default: none) get no response.
+   * get a 500 from now on, and requests to the first `dark` endpoints (default: none) get no response. `response`: instead of an empty
+   * 200, as bytes of Latin-1.
    */
   reset(options: ResetOptions): Promise<void>;
   count(): Promise<{ readonly total: number; readonly distinct: number }>;

@@ -29,6 +29,7 @@ import { RECEIVER_BUGS } from './users/receivers.ts';
 import { SANDBOX_BUGS } from './users/sandbox.ts';
 import { TEXT_FILE_BUGS } from './users/text-files.ts';
 import { WAY_BUGS } from './way/bugs.ts';
+import { TOLD_BUGS } from './way/told.ts';
 
 /** Every bug that `npm run planted` can inject. */
 export const PLANTED_BUGS: readonly PlantedBug[] = [
@@ -45,6 +46,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONNECTION_BUGS,
   ...CONTENT_BUGS,
   ...WAY_BUGS,
+  ...TOLD_BUGS,
   ...VERDICT_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,

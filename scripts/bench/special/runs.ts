@@ -4,6 +4,7 @@ import { dropLeafText, measureDropLeaf } from '../postgres/drop-leaf.ts';
 import { measurePortReads, portReadsText } from '../postgres/measure-reads.ts';
 import { ORIGINS } from '../receiver.ts';
 import { measureRecorder, type RecorderSizes, recorderText } from '../recorder/recorder.ts';
+import { answersText, measureAnswers } from './answers.ts';
 import { hopsText, measureHops } from './hops.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
@@ -29,6 +30,7 @@ export interface SpecialSizes {
     readonly darkShares: readonly number[];
   };
   readonly overload: { readonly calmEvents: number; readonly burstEvents: number };
+  readonly answersSeconds: number;
   readonly hopsSeconds: number;
   readonly idleSeconds: number;
   readonly streams: { readonly streams: number; readonly seconds: number; readonly turns: number };
@@ -91,6 +93,16 @@ export const SPECIAL_RUNS = {
     async measure(run, { overload }) {
       const figures = await measureOverload({ ...run, ...overload });
       return { figures, text: overloadText(figures) };
+    },
+  },
+  /** Receivers whose response is at fault after its status line, beside ordinary ones. */
+  answers: {
+    title: 'receivers that answer oddly',
+    ofEveryEngine: true,
+    async measure(run, { answersSeconds }) {
+      const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: answersSeconds };
+      const figures = await measureAnswers({ ...run, ...pace });
+      return { figures, text: answersText(figures) };
     },
   },
   /** Where the latency goes. Kafka's hops lie in several processes and are not marked. */
