@@ -73,7 +73,7 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
     file: 'simulator/client/api-client.ts',
     text: "return method === 'GET' || new URL(url).pathname.endsWith('/producer/events');",
     replacement: "return method === 'GET' && url !== '';",
-    test: 'test/simulator/broken-connections.test.ts',
+    test: 'test/simulator/following/broken-connections.test.ts',
     title: 'an event is published again under its id, and delivered once',
   },
   {
@@ -82,8 +82,8 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
     file: 'simulator/client/api-client.ts',
     text: 'error instanceof BrokenConnection && isRepeatable(request)',
     replacement: 'error instanceof BrokenConnection && (isRepeatable(request) || true)',
-    test: 'test/simulator/broken-connections.test.ts',
-    title: 'what could take effect twice is not repeated',
+    test: 'test/simulator/following/broken-connections.test.ts',
+    title: 'a request that could take effect twice is not repeated',
   },
   {
     id: 'wait-ends-with-a-connection',
@@ -91,7 +91,7 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
     file: 'simulator/client/delivery-watch.ts',
     text: 'return this.#wasOpen && error instanceof',
     replacement: 'return !this.#wasOpen && error instanceof',
-    test: 'test/simulator/broken-connections.test.ts',
+    test: 'test/simulator/following/broken-connections.test.ts',
     title: 'a wait goes on while look-ups break again and again',
   },
 ];

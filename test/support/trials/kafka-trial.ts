@@ -142,7 +142,14 @@ export class Trial {
       const [type, subType] = TYPES[number % TYPES.length] ?? ['fiatToCrypto', 'SUCCESS'];
       return eventOf(this.#setup.merchantId, `${this.topicPrefix}${number}`, { type, subType });
     });
-    await eventually('a batch is acknowledged', () => this.#isAcknowledged(events), ACKNOWLEDGED_MS_MAX);
+    let refusal = 'none';
+    const isAcknowledged = async () => {
+      refusal = (await this.#refusalOf(events)) ?? '';
+      return refusal === '';
+    };
+    await eventually('a batch is acknowledged', isAcknowledged, ACKNOWLEDGED_MS_MAX).catch((error: Error) => {
+      throw new Error(`${error.message}; the last answer: ${refusal}`);
+    });
     const acknowledgedAt = Date.now();
     for (const [index, { eventId }] of events.entries()) {
       const endpoints = this.#endpoints[(first + index) % TYPES.length] ?? [];
@@ -158,13 +165,17 @@ export class Trial {
     this.#published += count;
   }
 
-  async #isAcknowledged(events: readonly DomainEvent[]): Promise<boolean> {
+  /** Returns why events were not taken; null when they are acknowledged. */
+  async #refusalOf(events: readonly DomainEvent[]): Promise<string | null> {
     try {
-      if (!this.#foreign) return (await this.merchant.publish(events.map(eventToJson))).status === 202;
-      await this.#foreign.publish(events);
-      return true;
-    } catch {
-      return false;
+      if (this.#foreign) await this.#foreign.publish(events);
+      else {
+        const { status, body } = await this.merchant.publish(events.map(eventToJson));
+        if (status !== 202) return `${status} ${JSON.stringify(body)}`;
+      }
+      return null;
+    } catch (error) {
+      return `${error} ${(error as Error).cause ?? ''}`;
     }
   }
 

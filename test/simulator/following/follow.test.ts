@@ -4,12 +4,12 @@
  * that arrived.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../services/config/config.ts';
-import { EXIT } from '../../simulator/exit.ts';
-import { eventually } from '../support/eventually.ts';
-import { simHere } from './support/command-line.ts';
-import { type LimitedApi, startLimitedApi } from './support/limited-api.ts';
-import { type Registered, type SandboxService, startSandboxService } from './support/sandbox-service.ts';
+import { readConfig } from '../../../services/config/config.ts';
+import { EXIT } from '../../../simulator/exit.ts';
+import { eventually } from '../../support/eventually.ts';
+import { simHere } from '../support/command-line.ts';
+import { type LimitedApi, startLimitedApi } from '../support/limited-api.ts';
+import { type Registered, type SandboxService, startSandboxService } from '../support/sandbox-service.ts';
 
 let sandbox: SandboxService;
 let front: LimitedApi;

@@ -4,10 +4,10 @@
  * not repeated.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EXIT } from '../../simulator/exit.ts';
-import { simHere } from './support/command-line.ts';
-import { type LimitedApi, startLimitedApi } from './support/limited-api.ts';
-import { type Registered, type SandboxService, startSandboxService } from './support/sandbox-service.ts';
+import { EXIT } from '../../../simulator/exit.ts';
+import { simHere } from '../support/command-line.ts';
+import { type LimitedApi, startLimitedApi } from '../support/limited-api.ts';
+import { type Registered, type SandboxService, startSandboxService } from '../support/sandbox-service.ts';
 
 let sandbox: SandboxService;
 let front: LimitedApi;
@@ -47,7 +47,7 @@ test('an event is published again under its id, and delivered once', async () =>
 });
 
 test.each(['endpoints list', 'deliveries list', 'whoami', 'events list'])(
-  'what only reads is asked again: %s',
+  'a request that only reads is repeated: %s',
   async (line) => {
     front.cutNext('GET /');
     const { code, stderr } = await type(line);
@@ -65,7 +65,7 @@ test.each([
   ['POST /merchant/webhook-endpoints', 'endpoints create https://hooks.example.com/a'],
   ['PATCH /merchant/webhook-endpoints', 'endpoints disable checkout'],
   ['POST /merchant/webhook-endpoints/', 'endpoints test checkout'],
-])('what could take effect twice is not repeated: %s', async (request, line) => {
+])('a request that could take effect twice is not repeated: %s', async (request, line) => {
   front.cutNext(request);
   const { code, stderr } = await type(line);
   expect(code, stderr).toBe(EXIT.unreachable);
