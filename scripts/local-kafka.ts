@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../services/messages/error-message.ts';
 import { type LocalKafka, startLocalKafka } from './local-kafka/cluster.ts';
-import { Guard } from './local-kafka/guard.ts';
 import { type LocalPostgres, startLocalPostgres } from './local-postgres/server.ts';
 
 const USAGE = `npm run kafka:local [-- OPTIONS]
@@ -113,14 +112,10 @@ async function main(): Promise<void> {
   console.log(`export HOOKRAIL_POSTGRES_URL=${postgres.url()}`);
 }
 
-async function startPostgres(options: ReturnType<typeof readOptions>): Promise<LocalPostgres> {
+function startPostgres(options: ReturnType<typeof readOptions>): Promise<LocalPostgres> {
   const { dataDir, postgresPort: port } = options;
   const folder = dataDir === undefined ? {} : { folder: resolve(join(dataDir, 'postgres')) };
-  const postgres = await startLocalPostgres({ environment: process.env, port: port as number, ...folder });
-  const guard = new Guard();
-  if (postgres.pid !== undefined) guard.watch(postgres.pid);
-  if (dataDir === undefined) guard.removeAtEnd(postgres.folder);
-  return postgres;
+  return startLocalPostgres({ environment: process.env, port: port as number, ...folder });
 }
 
 main().catch((error: unknown) => {

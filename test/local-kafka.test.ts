@@ -2,12 +2,9 @@
  * Guarantee: the Kafka that `npm run kafka:local` and the tests start serves on every node, its registry keeps its ids
  * through a crash, it comes back on its data, and nothing of it outlives the process that started it.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry';
 import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
@@ -125,36 +122,6 @@ await describeWithOwnKafka('a Kafka of one node', 1, (cluster) => {
     await eventually('the node answers', async () => (await node?.visibleNodes().catch(() => []))?.length);
   });
 });
-
-it('the guard kills processes and removes folders when their owner is killed', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hookrail-guarded-'));
-  const owner = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', OWNER, folder]);
-  const [line] = await once(createInterface({ input: owner.stdout }), 'line');
-  const isAlive = () => isRunning(Number(line));
-  expect(isAlive()).toBe(true);
-  owner.kill('SIGKILL');
-  await eventually('the guarded process is gone', () => !isAlive());
-  await eventually('the guarded folder is gone', () => !existsSync(folder));
-});
-
-/** Starts a process that would run for minutes, guards it and the folder, and says its number. */
-const OWNER = `
-  import { spawn } from 'node:child_process';
-  import { Guard } from './scripts/local-kafka/guard.ts';
-  const guard = new Guard();
-  guard.removeAtEnd(process.argv[1]);
-  const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300_000)'], { detached: true });
-  guard.watch(child.pid);
-  console.log(child.pid);
-`;
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 describe('the reason why no local Kafka can run', () => {
   let empty: string;

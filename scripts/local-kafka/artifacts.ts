@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from '../cache-folder.ts';
-import type { Guard } from './guard.ts';
+import type { Guard } from '../guard/guard.ts';
 
 export const KAFKA = '4.3.1';
 /** The last release line that runs on Java 17. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Guard } from './guard.ts';
+import type { Guard } from '../guard/guard.ts';
 
 const STOP_MS = 6_000;
 const READY_MS = 120_000;

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../free-ports.ts';
+import type { Guard } from '../guard/guard.ts';
 import { APICURIO, type JarsContext, type Java } from './artifacts.ts';
 import { archivedClasses, RECORDED_MS_MAX } from './class-archive.ts';
-import type { Guard } from './guard.ts';
 import { JavaProcess } from './java-process.ts';
 
 /** The path of the registry's Confluent-compatible API. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { messageOf } from '../../services/messages/error-message.ts';
 import { freePort } from '../free-ports.ts';
+import { Guard, spawnGuarded } from '../guard/guard.ts';
 import { findBinaries } from './binaries.ts';
 import { asServerUser, giveToServerUser } from './server-user.ts';
 
@@ -30,7 +31,7 @@ export interface LocalPostgresOptions {
   readonly folder?: string;
 }
 
-/** A PostgreSQL server on 127.0.0.1; any local user may connect. */
+/** A PostgreSQL server on 127.0.0.1; any local user may connect. It ends with this process, however that ends. */
 export interface LocalPostgres {
   readonly port: number;
   /** Its host is 127.0.0.1; use `?host=` with this for the Unix socket. */
@@ -60,6 +61,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
   if ('missing' in binaries) throw new Error(binaries.missing);
   if (options.folder !== undefined) mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'hookrail-postgres-'));
+  if (options.folder === undefined) Guard.ofProcess().removeAtEnd(folder);
   const server = new Server(binaries.folder, folder, options.port ?? (await freePort()), options);
   try {
     await server.create();
@@ -120,9 +122,9 @@ class Server implements LocalPostgres {
     const given = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const [command, ...args] = asServerUser(join(this.#binaries, 'postgres'), ['-D', this.#data, ...given]);
     this.#output = '';
-    const child = spawn(command, args, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawnGuarded(command, args, { cwd: this.folder, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
+      stream?.on('data', (chunk) => {
         this.#output = (this.#output + chunk).slice(-OUTPUT_MAX);
       });
     this.#child = child;

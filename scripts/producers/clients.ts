@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '../cache-folder.ts';
+import { Guard } from '../guard/guard.ts';
 import { copyDependencies, findJava } from '../local-kafka/artifacts.ts';
-import { Guard } from '../local-kafka/guard.ts';
 import type { Job, Written } from './job.ts';
 
 export const CLIENTS = ['kafkajs', 'librdkafka', 'Java'] as const;

@@ -1,7 +1,8 @@
 /**
  * Receivers whose response has a fault after its status line, or never ends. The status decides, so they must be
- * delivered to like an ordinary one: at the first attempt, about as fast, and without a parked task. Each follows an
- * ordinary receiver in the same run.
+ * delivered to like an ordinary one: at the first attempt, about as fast, and without a parked task. Each follows two
+ * ordinary receivers in the same run: one that keeps the connection, and one that closes it after each response. A
+ * response that cannot be read to its end costs its connection, so the second is the bound.
  */
 
 import { since } from '../counts.ts';
@@ -19,7 +20,8 @@ export interface AnswersResult {
 
 export interface AnswersRow {
   readonly what: string;
-  readonly ordinary: Latency;
+  readonly keeping: Latency;
+  readonly closing: Latency;
   readonly latency: Latency;
   /** Requests beyond one for each delivery. */
   readonly repeated: number;
@@ -28,6 +30,7 @@ export interface AnswersRow {
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const ORDINARY = `${OK}Content-Length: 0\r\n\r\n`;
+const CLOSING = `${OK}Connection: close\r\nContent-Length: 0\r\n\r\n`;
 
 const ANSWERS: Readonly<Record<string, string>> = {
   'interim responses before it': `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ORDINARY}`,
@@ -60,8 +63,9 @@ export function measureAnswers(
     };
     const rows: AnswersRow[] = [];
     for (const [what, response] of Object.entries(ANSWERS)) {
-      const { latency: ordinary } = await measure(`before ${what}`, ORDINARY, seconds / 2);
-      rows.push({ what, ordinary, ...(await measure(what, response, seconds)) });
+      const { latency: keeping } = await measure(`keeping before ${what}`, ORDINARY, seconds / 2);
+      const { latency: closing } = await measure(`closing before ${what}`, CLOSING, seconds / 2);
+      rows.push({ what, keeping, closing, ...(await measure(what, response, seconds)) });
     }
     await receiver.reset({ record: false });
     return { engine: engine.name, brokers: engine.brokerPids().length, rows };
@@ -72,9 +76,10 @@ export function answersText({ engine, brokers, rows }: AnswersResult): string {
   return [
     `${nameOf(engine, brokers)}: receivers whose response is at fault after its status line`,
     ...rows.map(
-      ({ what, ordinary, latency, repeated, parked }) =>
+      ({ what, keeping, closing, latency, repeated, parked }) =>
         `  ${what}: p50 ${latency.p50Ms.toFixed(1)} ms, p99 ${latency.p99Ms.toFixed(1)} ms, ` +
-        `${(latency.p99Ms / ordinary.p99Ms).toFixed(2)} times that of an ordinary one; ${repeated} repeated, ` +
+        `${(latency.p99Ms / keeping.p99Ms).toFixed(2)} times that of a receiver that keeps connections, ` +
+        `${(latency.p99Ms / closing.p99Ms).toFixed(2)} times that of one that closes them; ${repeated} repeated, ` +
         `${parkedSoon(parked) + parkedLater(parked)} parked`,
     ),
   ].join('\n');

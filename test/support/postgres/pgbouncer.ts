@@ -2,13 +2,14 @@
  * PgBouncer in transaction mode for tests, where this machine has it (Debian: pgbouncer). Without it the suites are skipped
  * and the reason is printed; with HOOKRAIL_REQUIRE_PGBOUNCER=1 they fail.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { describe } from 'vitest';
 import { freePort } from '../../../scripts/free-ports.ts';
+import { spawnGuarded } from '../../../scripts/guard/guard.ts';
 import { asServerUser, giveToServerUser } from '../../../scripts/local-postgres/server-user.ts';
 import { eventually } from '../eventually.ts';
 
@@ -57,7 +58,7 @@ server_check_delay = 0
   );
   giveToServerUser(settings);
   const [command, ...args] = asServerUser(program() ?? 'pgbouncer', ['-q', settings]);
-  const child = spawn(command, args, { cwd: folder, stdio: 'ignore' });
+  const child = spawnGuarded(command, args, { cwd: folder, stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const through = (url: string) => {
     const changed = new URL(url);

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Guard } from '../../../scripts/guard/guard.ts';
 import { findJava, kafkaJars } from '../../../scripts/local-kafka/artifacts.ts';
-import { Guard } from '../../../scripts/local-kafka/guard.ts';
 import { messageOf } from '../../../services/messages/error-message.ts';
 import type { KafkaForTests } from '../kafka/address.ts';
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { spawnGuarded } from '../../../scripts/guard/guard.ts';
 import { eventually } from '../eventually.ts';
 
 /** The receivers that README shows, run as processes. */
@@ -74,7 +75,7 @@ export async function startReceiverIn(
   }
   const start = async (): Promise<RunningReceiver> => {
     const [command, ...args] = runtime.command(port, scratch);
-    const child = spawn(command, args, { cwd: FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawnGuarded(command, args, { cwd: FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const { handled, printed, errors } = linesOf(child);
     await eventually(`the ${runtime.name} receiver listens`, () => {
       if (child.exitCode !== null) throw new Error(`the ${runtime.name} receiver ended:\n${errors()}`);

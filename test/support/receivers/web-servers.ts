@@ -2,7 +2,7 @@
  * Debian's Apache, nginx and php-fpm for tests, each with a configuration of its own below a scratch folder. Where one is
  * missing the suites are skipped and the reason is printed; with HOOKRAIL_REQUIRE_WEB_SERVERS=1 they fail.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe } from 'vitest';
 import { freePort } from '../../../scripts/free-ports.ts';
+import { spawnGuarded } from '../../../scripts/guard/guard.ts';
 import { eventually } from '../eventually.ts';
 import { accepts } from './documented-receivers.ts';
 
@@ -205,7 +206,7 @@ function phpFpm(): string {
 }
 
 function started(program: string, args: readonly string[]): ChildProcess {
-  return spawn(program, args, { stdio: 'ignore' });
+  return spawnGuarded(program, args, { stdio: 'ignore' });
 }
 
 async function stopped(child: ChildProcess): Promise<void> {

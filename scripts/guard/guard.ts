@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -21,6 +22,14 @@ export class Guard {
       this.#watchdog.once('exit', () => resolve());
       this.#watchdog.once('error', () => resolve());
     });
+  }
+
+  /** Returns the guard that lasts as long as this process, and does not keep it alive. */
+  static ofProcess(): Guard {
+    shared ??= new Guard();
+    shared.#watchdog.unref();
+    (shared.#watchdog.stdin as Socket | null)?.unref();
+    return shared;
   }
 
   /** Has the process killed when this one exits. */
@@ -47,4 +56,22 @@ export class Guard {
   #send(line: string): void {
     this.#watchdog.stdin?.write(`${line}\n`);
   }
+}
+
+let shared: Guard | undefined;
+
+/** Starts a program that does not outlive this process, even when it is killed. */
+export function spawnGuarded(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcess {
+  const guard = Guard.ofProcess();
+  const child = spawn(command, args, options);
+  const { pid } = child;
+  if (pid !== undefined) {
+    guard.watch(pid);
+    child.once('exit', () => guard.forget(pid));
+  }
+  return child;
 }
