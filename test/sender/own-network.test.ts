@@ -19,7 +19,9 @@ import { openEndpoint } from '../../services/sender/request.ts';
 import { type Said, startNameServer } from '../support/faults/name-server.ts';
 import { receiverCertificates, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 
-const SLOW_MS = 30_000;
+const SLOW_MS = 60_000;
+/** Long enough for a name server in this process to answer the control question while the machine is busy. */
+const CONNECT_MS = 2000;
 const ENDPOINTS = 40;
 /** As the watch has it: fewer silent endpoints than this may just be dead. */
 const SILENT_MIN = 20;
@@ -42,7 +44,7 @@ afterEach(async () => {
 async function asking(say: (name: string) => Said, ofRoot?: Said): Promise<Resolve> {
   const server = await startNameServer((name) => (name === '' && ofRoot !== undefined ? ofRoot : say(name)));
   opened.push(server);
-  const names = new NameServers({ clock, connectTimeoutMs: 500, servers: () => [server.at] });
+  const names = new NameServers({ clock, connectTimeoutMs: CONNECT_MS, servers: () => [server.at] });
   return (hostname) => names.resolve(hostname);
 }
 
@@ -52,8 +54,8 @@ async function deliverTo(urls: readonly string[], resolve: Resolve): Promise<str
   const egress = { ports: [443], allow: parseEgressAllow('127.0.0.0/8') };
   const transport = openTransport({
     clock,
-    totalTimeoutMs: 2000,
-    connectTimeoutMs: 500,
+    totalTimeoutMs: 2 * CONNECT_MS,
+    connectTimeoutMs: CONNECT_MS,
     egress,
     extraCa: certificates.ca,
     resolve,
