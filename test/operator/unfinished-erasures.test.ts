@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { finishErasures } from '../../services/operator/commands/erase-entity.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
@@ -29,6 +29,7 @@ async function startFinishing(early: readonly string[]) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const log = pino({ level: 'silent' });
+  const look = vi.spyOn(store.erasures, 'unfinished');
   const finishing = finishErasures({ store, recordStores: broker, clock, log, signal });
   onTestFinished(async () => {
     stopping.abort();
@@ -37,6 +38,8 @@ async function startFinishing(early: readonly string[]) {
     await store.close();
     await rm(folder, { recursive: true });
   });
+  // Orders that its first look finds are from before its start.
+  await eventually('it has looked', () => look.mock.settledResults[0]?.type === 'fulfilled');
   /** Lets time pass until nothing is unfinished. Returns how much passed. */
   const untilFinished = async () => {
     const from = clock.now();
