@@ -1,6 +1,7 @@
 import type { PlantedBug } from './planted-bug.ts';
 
 const PUBLISH = 'services/api/routes/publish-events.ts';
+const REFUSALS = 'services/api/routes/event-refusals.ts';
 const PRODUCER_TEST = 'test/api/routes/producer.test.ts';
 const PRODUCER_KEYS_TEST = 'test/api/routes/producer-keys.test.ts';
 
@@ -38,7 +39,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'new-merchant-is-unknown',
     bug: 'events of a merchant that was just created are answered `quarantined`',
-    file: PUBLISH,
+    file: REFUSALS,
     text: 'if (await store.merchants.get(merchantId)) missing.delete(merchantId);',
     replacement: '',
     test: PRODUCER_TEST,
@@ -47,7 +48,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'unknown-merchant-is-accepted',
     bug: 'events of an unknown merchant are answered `accepted`',
-    file: PUBLISH,
+    file: REFUSALS,
     text: 'if (refusal) refusals.set(event, refusal);',
     replacement: '',
     test: PRODUCER_TEST,

@@ -215,4 +215,13 @@ export const ERASURE_BUGS: readonly PlantedBug[] = [
     test: ROLES,
     title: 'makes and drops leaves of the log only',
   },
+  {
+    id: 'put-back-to-return',
+    bug: 'an event that would be quarantined again is put back, and loses its time of arrival',
+    file: 'services/broker/sqlite/record-stores.ts',
+    text: 'if (refusal !== null) refused.push',
+    replacement: "if (refusal === '') refused.push",
+    test: CONTRACT,
+    title: 'puts no event back that would be quarantined again: it stays as it arrived',
+  },
 ];

@@ -56,10 +56,9 @@ export interface Broker {
     read(position: string): Promise<Quarantined | undefined>;
     /**
      * Puts any number of records back where they came from, unchanged, and removes them from the store. Records that
-     * cannot be put back stay there and are returned with the reason. Unknown positions are ignored. `newIdOf`: an event
-     * for which it returns an id is published under that id instead, as any new event.
+     * cannot be put back stay there and are returned with the reason. Unknown positions are ignored.
      */
-    requeue(positions: readonly string[], newIdOf?: NewIdOf): Promise<Requeued>;
+    requeue(positions: readonly string[], options?: RequeueOptions): Promise<Requeued>;
   };
   readonly deadLetters: RecordStore<DeadLetter>;
   readonly stalls: StallLog;
@@ -75,8 +74,15 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-/** Returns the event id that replaces the one of a record; null = it keeps its own. */
-export type NewIdOf = (record: Quarantined) => string | null;
+export interface RequeueOptions {
+  /** Returns the event id under which a record is published instead, as any new event; null = it keeps its own. */
+  readonly newIdOf?: (record: Quarantined) => string | null;
+  /**
+   * Returns why an event would be quarantined again, or null. Its record cannot be put back then, nor can one whose event
+   * cannot be read. By default neither is asked.
+   */
+  readonly stillRefused?: (event: DomainEvent) => Promise<string | null>;
+}
 
 export interface Requeued {
   readonly requeued: number;

@@ -113,3 +113,8 @@ export function newEventId({ reason, eventId, bytes }: Quarantined): string | nu
   if (reason !== 'event_id_conflict') return null;
   return uuidV5('as-new-event', eventId ?? '', hash('sha256', bytes, 'hex'));
 }
+
+/** Returns why a record is not put back whose event would be quarantined again. It stays, with its time of arrival. */
+export function wouldReturn(refusal: string): string {
+  return `it would be quarantined again: ${refusal}`;
+}

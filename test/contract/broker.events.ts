@@ -202,6 +202,37 @@ export function eventGuarantees(bench: GiveBench): void {
     expect(await broker.quarantine.requeue([position])).toEqual({ requeued: 0, refused: [] });
   });
 
+  it('puts no event back that would be quarantined again: it stays as it arrived', async () => {
+    const broker = await bench().open();
+    const [wrong, mended] = [anEvent(), anEvent()];
+    await broker.publishEvents([wrong, mended]);
+    const seen: string[] = [];
+    await broker.events.consume(
+      ({ bytes, decoded }) => {
+        const event = decoded.ok ? decoded.event : anEvent();
+        const isFirst = !seen.includes(event.eventId);
+        seen.push(event.eventId);
+        return isFirst ? { kind: 'quarantined', record: quarantined(event, bytes) } : route(event);
+      },
+      { inFlightMax: 1 },
+    );
+    const stored = await bench().eventually('both are in quarantine', async () => {
+      const list = await broker.quarantine.list({ limit: 10 });
+      return list.length === 2 ? list : undefined;
+    });
+    const kept = stored.filter(({ record }) => record.eventId === wrong.eventId);
+    const positions = stored.map(({ position }) => position);
+    const stillRefused = async ({ eventId }: DomainEvent) =>
+      eventId === wrong.eventId ? 'no merchant' : null;
+    expect(await broker.quarantine.requeue(positions, { stillRefused })).toEqual({
+      requeued: 1,
+      refused: [{ position: kept[0]?.position, detail: 'it would be quarantined again: no merchant' }],
+    });
+    await bench().eventually('the other one is handed over again', () => seen.length === 3);
+    expect(seen[2]).toBe(mended.eventId);
+    expect(await broker.quarantine.list({ limit: 10 })).toEqual(kept);
+  });
+
   it('quarantines what its publisher refused though the router knows the merchant, until it is put back', async () => {
     const broker = await bench().open();
     const [refused, accepted] = [anEvent(), anEvent()];

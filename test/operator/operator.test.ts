@@ -20,7 +20,7 @@ import { systemClock } from '../../services/process/clock.ts';
 import { systemRandom } from '../../services/process/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { eventually } from '../support/eventually.ts';
-import { anEvent, quarantined } from '../support/records/broker-records.ts';
+import { anEvent, EVERY_MERCHANT, quarantined } from '../support/records/broker-records.ts';
 import { runTool, toolAnswer } from '../support/service/operator-tool.ts';
 
 let dataDir: string;
@@ -63,10 +63,10 @@ async function fillQuarantine() {
 async function startService() {
   const clock = systemClock();
   const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
-  const log = pino({ level: 'silent' });
   const broker = await openBroker();
   const keyRing = () => KeyRing.read(join(dataDir, 'keyring.json'));
-  const means = { store, broker, clock, random: systemRandom, keyRing };
+  const means = { store, broker, directory: EVERY_MERCHANT, clock, random: systemRandom, keyRing };
+  const log = pino({ level: 'silent' });
   const deps = { ...means, environment: 'sandbox', dataDir, operatorTokenFile: '', log } as const;
   const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,11 +2,11 @@ import type { RequestHandler } from 'express';
 import { decodeEventJson } from '../../codec/events.ts';
 import { contentFaults } from '../../domain/content/content-faults.ts';
 import { type DomainEvent, withData } from '../../domain/event.ts';
-import { type Refusal, refusalOf } from '../../domain/quarantine.ts';
 import { readTraceparent, TRACEPARENT } from '../../telemetry/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
+import { refusalsOf } from './event-refusals.ts';
 import { answerJson } from './publish-answer.ts';
 import { pointerOf, refuseOutside } from './publish-rights.ts';
 
@@ -77,31 +77,4 @@ function refuseContent(event: DomainEvent, now: number): void {
 
 function refused(errors: readonly FieldError[]): ApiError {
   return new ApiError('validation_error', 'No event of the request was accepted.', { errors });
-}
-
-/**
- * Returns the events that the router must not route. A merchant is unknown when neither the directory nor the store has
- * it: a new one is in the store first, and one of an earlier store only in the directory.
- */
-async function refusalsOf(
-  events: readonly DomainEvent[],
-  { directory, environment, store }: ApiContext,
-  now: number,
-): Promise<ReadonlyMap<DomainEvent, Refusal>> {
-  const refusals = new Map<DomainEvent, Refusal>();
-  const acceptsSimulated = environment === 'sandbox';
-  const judge = (event: DomainEvent, isMerchantKnown: boolean) => {
-    const refusal = refusalOf(event, { acceptsSimulated, isMerchantKnown, now });
-    if (refusal) refusals.set(event, refusal);
-    return refusal;
-  };
-  // A store need not be able to look for a merchant whose id breaks a rule.
-  const sound = events.filter((event) => !judge(event, true));
-  const isMissing = (merchantId: string) => directory.merchant(merchantId) === undefined;
-  const missing = new Set(sound.map((event) => event.merchantId).filter(isMissing));
-  for (const merchantId of missing) {
-    if (await store.merchants.get(merchantId)) missing.delete(merchantId);
-  }
-  for (const event of sound) if (missing.has(event.merchantId)) judge(event, false);
-  return refusals;
 }

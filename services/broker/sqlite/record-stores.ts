@@ -1,8 +1,8 @@
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
-import type { Quarantined } from '../../domain/quarantine.ts';
+import { type Quarantined, wouldReturn } from '../../domain/quarantine.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { Broker, ListOptions, NewIdOf, RecordStore, Requeued } from '../broker.ts';
+import type { Broker, ListOptions, RecordStore, Requeued, RequeueOptions } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
@@ -50,13 +50,13 @@ export function quarantineStore(
       const [stored] = await read(ids);
       return stored && decoded(stored, decoderOf);
     },
-    async requeue(positions, newIdOf = () => null) {
+    async requeue(positions, options = {}) {
       const ids = idsOf(positions);
       const refused: Requeued['refused'][number][] = [];
       let requeued = 0;
       for (let from = 0; from < ids.length; from += REQUEUE_AT_ONCE) {
         const stored = await read(ids.slice(from, from + REQUEUE_AT_ONCE));
-        const done = await requeue(stored, { queue, decoderOf, clock, newIdOf });
+        const done = await requeue(stored, { queue, decoderOf, clock, options });
         requeued += done.requeued;
         refused.push(...done.refused);
       }
@@ -71,20 +71,22 @@ async function requeue(
     queue,
     decoderOf,
     clock,
-    newIdOf,
+    options: { newIdOf = () => null, stillRefused = async () => null },
   }: {
     readonly queue: CommitQueue;
     readonly decoderOf: DecoderOf<Quarantined>;
     readonly clock: Pick<Clock, 'now'>;
-    readonly newIdOf: NewIdOf;
+    readonly options: RequeueOptions;
   },
 ): Promise<Requeued> {
   const found: { readonly id: number; readonly putBack: (half: CommitHalf) => void }[] = [];
   const refused: { readonly position: string; readonly detail: string }[] = [];
   for (const stored of records) {
     const record = decoded(stored, decoderOf);
+    const refusal = await refusalOf(record, stillRefused);
     const putBack = putBackOf(record, newIdOf(record), clock);
-    if (putBack) found.push({ id: Number(stored.key), putBack });
+    if (refusal !== null) refused.push({ position: stored.key, detail: refusal });
+    else if (putBack) found.push({ id: Number(stored.key), putBack });
     else refused.push({ position: stored.key, detail: 'its bytes are not a record of this version' });
   }
   if (found.length === 0) return { requeued: 0, refused };
@@ -96,6 +98,16 @@ async function requeue(
     }
   });
   return { requeued: found.length, refused };
+}
+
+/** Returns why a record would be quarantined again, or null. */
+async function refusalOf(
+  record: Quarantined,
+  stillRefused: NonNullable<RequeueOptions['stillRefused']>,
+): Promise<string | null> {
+  const event = record.reason === 'attempt_stalled' ? undefined : eventOf(record);
+  const refusal = event === undefined ? null : await stillRefused(event);
+  return refusal && wouldReturn(refusal);
 }
 
 /** Returns how a record goes back to its stream, or undefined when it cannot. */

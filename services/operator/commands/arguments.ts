@@ -1,4 +1,5 @@
 import type { Environment } from '../../api/auth.ts';
+import type { RequeueOptions } from '../../broker/broker.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
@@ -107,4 +108,6 @@ export function timeOf(given: Arguments, name: string, now: number): number | un
 export interface BrokerContext {
   readonly now: number;
   readonly audit: AddToAudit;
+  /** Returns why the router would refuse an event, or null. Absent where no service runs that knows the merchants. */
+  readonly stillRefused?: RequeueOptions['stillRefused'];
 }

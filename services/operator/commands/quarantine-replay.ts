@@ -57,12 +57,12 @@ class Choice {
 /**
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
  * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
- * Conflicts are put back with `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers".
+ * An event that would be quarantined again is refused, and stays with its time of arrival. Conflicts are put back with `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers".
  */
 export async function replay(
   { quarantine, stalls }: Pick<Broker, 'quarantine' | 'stalls'>,
   given: Arguments,
-  { now, audit }: BrokerContext,
+  { now, audit, stillRefused }: BrokerContext,
 ): Promise<Replayed> {
   const { positions = [], all = false, asNewEvent = false } = given;
   if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
@@ -96,7 +96,8 @@ export async function replay(
   );
   // Otherwise it would be put aside again at once.
   if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });
-  return replayed(await quarantine.requeue(wanted, asNewEvent ? newEventId : undefined), choice, chooses);
+  const options = { ...(asNewEvent && { newIdOf: newEventId }), ...(stillRefused && { stillRefused }) };
+  return replayed(await quarantine.requeue(wanted, options), choice, chooses);
 }
 
 function auditedFilter(filter: Filter) {

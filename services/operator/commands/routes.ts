@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
+import { type Judges, refusalsOf } from '../../api/routes/event-refusals.ts';
 import type { Broker } from '../../broker/broker.ts';
+import { refusalText } from '../../domain/quarantine.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { FailedAttempts } from '../../process/access/failed-attempts.ts';
 import { isFromHere } from '../../process/access/this-machine.ts';
@@ -29,6 +31,7 @@ const FAILED_TOKENS_MAX = 60;
 export function operatorRoutes(
   given: Omit<OperatorDeps, 'withRecordStores' | 'actor'> & {
     readonly broker: RecordStores & Pick<Broker, 'losses' | 'stalls'>;
+    readonly directory: Judges['directory'];
     /** Absent in production. */
     readonly clockCommands?: ClockCommands;
     readonly dataDir: string;
@@ -92,7 +95,7 @@ function requireToken(token: string, failed: FailedAttempts): RequestHandler {
 }
 
 function run(
-  deps: OperatorDeps & Pick<Parameters<typeof operatorRoutes>[0], 'broker' | 'clockCommands'>,
+  deps: OperatorDeps & Pick<Parameters<typeof operatorRoutes>[0], 'broker' | 'clockCommands' | 'directory'>,
   command: string,
   args: Arguments,
 ): Promise<unknown> {
@@ -100,7 +103,15 @@ function run(
   const clockCommand = deps.clockCommands?.find(command);
   if (clockCommand) return clockCommand(args, audit);
   if (isBrokerCommand(command))
-    return runBrokerCommand(deps.broker, command, args, { now: deps.clock.now(), audit });
+    return runBrokerCommand(deps.broker, command, args, {
+      now: deps.clock.now(),
+      audit,
+      stillRefused: async (event) => {
+        const now = deps.clock.now();
+        const refusal = (await refusalsOf([event], deps, now)).get(event);
+        return refusal ? refusalText(refusal, event, now) : null;
+      },
+    });
   return runOperatorCommand(deps, command, args);
 }
 

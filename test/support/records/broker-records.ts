@@ -118,6 +118,12 @@ export function merchantChange(
   return { kind: 'merchant', id, version, value: value || null };
 }
 
+/** A directory that has every merchant. */
+export const EVERY_MERCHANT = {
+  merchant: (merchantId: string) =>
+    ({ merchantId, name: 'any', state: 'active', senderAccountDetails: false, version: 1 }) as const,
+};
+
 export function endpointChange(id: string, version: number): DirectoryChange {
   return {
     kind: 'endpoint',

@@ -1,6 +1,8 @@
-import type { Quarantined, RecordHeader } from '../../../domain/quarantine.ts';
+import type { DomainEvent } from '../../../domain/event.ts';
+import { type Quarantined, type RecordHeader, wouldReturn } from '../../../domain/quarantine.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
+import type { RequeueOptions } from '../../broker.ts';
 import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader, withoutRequeued } from '../seen/requeued.ts';
@@ -31,12 +33,13 @@ export interface PutBack {
   readonly key: Buffer | null;
   /** The event id that replaces its own; null = it keeps it. The router then takes it for any new event. */
   readonly newId: string | null;
+  readonly stillRefused: RequeueOptions['stillRefused'];
 }
 
 /** Returns a stored record as it goes back to the topic that it came from. Throws CannotPutBack. */
 export async function putBackRecord(
   stored: Quarantined,
-  { key, newId }: PutBack,
+  { key, newId, stillRefused }: PutBack,
   deps: PutBackDeps,
 ): Promise<OutgoingRecord> {
   const { topics } = deps;
@@ -54,6 +57,8 @@ export async function putBackRecord(
   }
   if (topic === topics.events) {
     const record = await event(stored, deps);
+    // An event that made a process stand still is not read by another one before it is put back.
+    if (stillRefused && stored.reason !== 'event_stalled') await mustBeTaken(record, stillRefused, deps);
     if (newId !== null) return await renamed(record, newId, deps);
     return { ...record, headers: { ...record.headers, ...requeuedHeader(key) } };
   }
@@ -82,17 +87,27 @@ async function event(stored: Quarantined, deps: PutBackDeps): Promise<OutgoingRe
 }
 
 /** Fields that a producer's own schema adds are lost: the event is written with hookrail's schema. */
-async function renamed(
+async function renamed(record: OutgoingRecord, eventId: string, deps: PutBackDeps): Promise<OutgoingRecord> {
+  const read = await eventIn(record, deps);
+  const headers = withoutRequeued(record.headers ?? {});
+  return { ...record, headers, value: deps.records.encodeEvent({ ...read, eventId }) };
+}
+
+async function mustBeTaken(
   record: OutgoingRecord,
-  eventId: string,
-  { records, clock }: PutBackDeps,
-): Promise<OutgoingRecord> {
+  stillRefused: NonNullable<RequeueOptions['stillRefused']>,
+  deps: PutBackDeps,
+): Promise<void> {
+  const refusal = await stillRefused(await eventIn(record, deps));
+  if (refusal !== null) throw new CannotPutBack(wouldReturn(refusal));
+}
+
+async function eventIn(record: OutgoingRecord, { records, clock }: PutBackDeps): Promise<DomainEvent> {
   const value = record.value ?? Buffer.alloc(0);
   await learnWithin(records, value, clock);
   const decoded = records.decodeEvent(value);
   if (!decoded.ok) throw new CannotPutBack(`it still cannot be read: ${decoded.detail}`);
-  const headers = withoutRequeued(record.headers ?? {});
-  return { ...record, headers, value: records.encodeEvent({ ...decoded.event, eventId }) };
+  return decoded.event;
 }
 
 function asItWas(

@@ -73,7 +73,10 @@ export class QuarantineStore {
   /**
    * See the port. Rejects with "outcome unknown" when brokers do not respond for 30 s: some may be requeued by then.
    */
-  requeue: Broker['quarantine']['requeue'] = async (positions, newIdOf = () => null) => {
+  requeue: Broker['quarantine']['requeue'] = async (
+    positions,
+    { newIdOf = () => null, stillRefused } = {},
+  ) => {
     const refused: Requeued['refused'][number][] = [];
     let requeued = 0;
     let waiting: Promise<void>[] = [];
@@ -81,7 +84,7 @@ export class QuarantineStore {
     await this.#store.take(positions, async (item) => {
       try {
         const stored = await this.#decoded(item);
-        const put = { key: item.key, newId: newIdOf(stored) };
+        const put = { key: item.key, newId: newIdOf(stored), stillRefused };
         const record = await putBackRecord(stored, put, this.#putBackDeps());
         waiting.push(this.#putBack(item, record));
       } catch (error) {

@@ -1,0 +1,38 @@
+import type { Directory } from '../../domain/directory.ts';
+import type { DomainEvent } from '../../domain/event.ts';
+import { type Refusal, refusalOf } from '../../domain/quarantine.ts';
+import type { Store } from '../../store/store.ts';
+import type { Environment } from '../auth.ts';
+
+export interface Judges {
+  readonly directory: Pick<Directory, 'merchant'>;
+  readonly environment: Environment;
+  readonly store: { readonly merchants: Pick<Store['merchants'], 'get'> };
+}
+
+/**
+ * Returns the events that the router must not route. A merchant is unknown when neither the directory nor the store has
+ * it: a new one is in the store first, and one of an earlier store only in the directory.
+ */
+export async function refusalsOf(
+  events: readonly DomainEvent[],
+  { directory, environment, store }: Judges,
+  now: number,
+): Promise<ReadonlyMap<DomainEvent, Refusal>> {
+  const refusals = new Map<DomainEvent, Refusal>();
+  const acceptsSimulated = environment === 'sandbox';
+  const judge = (event: DomainEvent, isMerchantKnown: boolean) => {
+    const refusal = refusalOf(event, { acceptsSimulated, isMerchantKnown, now });
+    if (refusal) refusals.set(event, refusal);
+    return refusal;
+  };
+  // A store need not be able to look for a merchant whose id breaks a rule.
+  const sound = events.filter((event) => !judge(event, true));
+  const isMissing = (merchantId: string) => directory.merchant(merchantId) === undefined;
+  const missing = new Set(sound.map((event) => event.merchantId).filter(isMissing));
+  for (const merchantId of missing) {
+    if (await store.merchants.get(merchantId)) missing.delete(merchantId);
+  }
+  for (const event of sound) if (missing.has(event.merchantId)) judge(event, false);
+  return refusals;
+}
