@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../../scripts/free-ports.ts';
 import { type OwnApp, startOwnApp } from '../../simulator/support/own-app.ts';
 import { commandsOf } from '../../support/pages/command-blocks.ts';
 import { ANY_PORTS, filled, type RunningCommand, Terminal } from '../../support/pages/terminal.ts';
@@ -199,4 +200,27 @@ test('Move the clock on', { timeout: TEST_MS }, async () => {
   expect(await type('hookrail sim endpoints list')).toContain('auto_disabled');
   expect(await broken.interrupt()).toBe(0);
   expect(await sandbox.interrupt()).toBeNull();
+});
+
+test('Check everything, on a sandbox with shorter times', { timeout: TEST_MS }, async () => {
+  const [all = '', some = '', handler = '', ...more] = commandsOf('docs/simulator.md', 'Check everything');
+  const [start = '', ...others] = commandsOf('docs/simulator.md', 'Check everything', 2);
+  expect([...more, ...others]).toEqual([]);
+  const quick = new Terminal();
+  try {
+    const running = await quick.start(`${ANY_PORTS} ${start}`, 'Ctrl-C stops it');
+    // All of them are checked by test/simulator/scenario/check.test.ts.
+    const checked = await quick.type(`${all.replace(/ +#.*/, '')} --only 'receiver.*'`);
+    expect(checked.stdout).toMatch(/: \d+ passed$/m);
+    await quick.type(some);
+    const port = `${await freePort()}`;
+    const receiver = `WEBHOOK_SECRET=${SECRET} PORT=${port} node docs/receivers/receiver.mjs`;
+    const app = await quick.start(receiver, 'listen');
+    const typed = `${handler.replace(/ +#.*/, '')} --only 'kyc.*'`;
+    expect((await quick.type(typed, { '3000': port, 'whsec_…': SECRET })).stdout).toMatch(/: \d+ passed$/m);
+    await app.interrupt();
+    await running.interrupt();
+  } finally {
+    await quick.close();
+  }
 });

@@ -18,7 +18,7 @@ import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { FleetProcess, type FleetRole } from '../../support/kafka/fleet.ts';
 import { describeWhereKafkaStarts, freshPrefix } from '../../support/kafka/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../../support/records/events.ts';
+import { eventOf, jsonEventOf } from '../../support/records/events.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { besides, runTool, toolAnswer } from '../../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
@@ -29,6 +29,7 @@ interface Waits {
   readonly before: number;
   readonly after: number;
 }
+const FIRST = 'under the printed ACLs';
 const SECOND_ATTEMPT: Waits = { path: '/flaky', before: 1, after: 2 };
 const THIRD_ATTEMPT: Waits = { path: '/bad', before: 2, after: 7 };
 
@@ -174,23 +175,23 @@ await describeWhereKafkaStarts('hookrail on brokers with an authorizer', () => {
   it(
     'delivers, retries, exhausts and quarantines under the printed ACLs',
     async () => {
-      const eventId = await published('under the printed ACLs');
+      const eventId = await published(FIRST);
       await eventually('the event is delivered', () => arrivalsAt('/good', eventId).length === 1, 30_000);
       await eventually('the event is retried', () => arrivalsAt('/flaky', eventId).length === 2, 30_000);
       await eventually('the delivery is exhausted', () => arrivalsAt('/bad', eventId).length === 7, 60_000);
       const tool = besides(environment, fleet.api.service);
       const deadLetters = async () => (await toolAnswer(tool, 'dead-letters', 'list')) as object[];
       await eventually('the dead letter is listed', async () => (await deadLetters()).length === 1, 30_000);
-      const stranger = jsonEventOf(crypto.randomUUID(), 'a stranger');
-      expect((await merchant.publish([stranger])).status).toBe(202);
-      const stored = async () => (await toolAnswer(tool, 'quarantine', 'list')) as { eventId: string }[];
+      const { entityId } = eventOf(setup.merchantId, FIRST);
+      const conflict = jsonEventOf(setup.merchantId, 'with the id of another one', { eventId, entityId });
+      expect((await merchant.publish([conflict])).status).toBe(202);
+      const stored = async () => (await toolAnswer(tool, 'quarantine', 'list')) as { asNewEvent: string }[];
       await eventually('the record is in quarantine', async () => (await stored()).length === 1, 30_000);
-      expect(await toolAnswer(tool, 'quarantine', 'replay', '--all')).toEqual({ replayed: 1 });
-      await eventually(
-        'the record comes back',
-        async () => (await stored()).map((one) => one.eventId).join() === stranger.header.eventId,
-        30_000,
-      );
+      const [{ asNewEvent: newId = '' } = {}] = await stored();
+      const replayed = await toolAnswer(tool, 'quarantine', 'replay', '--all', '--as-new-event');
+      expect(replayed).toMatchObject({ replayed: 1 });
+      await eventually('it is delivered', () => arrivalsAt('/good', newId).length === 1, 30_000);
+      await eventually('the quarantine is empty', async () => (await stored()).length === 0, 30_000);
       for (const role of ROLES) expect([role, said(role, 'AUTHORIZATION_FAILED')]).toEqual([role, []]);
     },
     CASE_MS_MAX,
