@@ -95,4 +95,13 @@ export const WAY_BUGS: readonly PlantedBug[] = [
     test: 'test/sender/http/address-race.test.ts',
     title: 'is reached at its last address',
   },
+  {
+    id: 'session-of-a-silent-receiver',
+    bug: 'a receiver that answers no request is offered its session, and gets a request twice',
+    file: 'services/sender/http/tls-session.ts',
+    text: 'if (isAnswered) keep(waiting);',
+    replacement: 'keep(waiting);',
+    test: SESSIONS,
+    title: 'instead of an answer gets one request for each attempt',
+  },
 ];

@@ -136,7 +136,7 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
     this.#hasConnected = true;
     const stepped = () => this.#exchange?.stepped();
     open(stepped).then(
-      ({ socket, certificateUntil, resumed }) => {
+      ({ socket, certificateUntil, resumed, answered }) => {
         stepped();
         this.#socket = socket;
         socket.on('error', (error: Error & { code?: string }) => {
@@ -147,7 +147,10 @@ export class Connection<Route extends { readonly origin: { readonly url: string 
         callback(null, socket);
         if (!socket.destroyed) tellStatusLines(socket, (status) => this.#exchange?.statusLine(status));
         // Registered after undici's own listener: a piece is counted once it is parsed.
-        socket.on('readable', () => this.#counted(socket));
+        socket.on('readable', () => {
+          if (socket.bytesRead > 0) answered();
+          this.#counted(socket);
+        });
       },
       (error: Error) => callback(error, null),
     );

@@ -22,6 +22,8 @@ export interface Established {
   readonly certificateUntil: number;
   /** The session of an earlier connection that it resumes: to be forgotten when it fails, refused when it alone does. */
   readonly resumed: { forget(): void; refuse(): void } | null;
+  /** To be called when the receiver answers on it: later connections may resume its sessions. */
+  answered(): void;
 }
 
 /** A connection being opened. `stage` names the step that a time-out interrupted. */
@@ -172,7 +174,7 @@ export class Dialler {
       checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
     });
     secured.setNoDelay(true);
-    keepSession(secured, session, clock, (kept) => sessions.keep(kept, clock));
+    const answered = keepSession(secured, session, clock, (kept) => sessions.keep(kept, clock));
     const established = new Promise<Established>((resolve, reject) => {
       const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));
       secured.on('error', reject).on('close', closed);
@@ -186,7 +188,7 @@ export class Dialler {
           const resumed = isResumed
             ? { forget: () => sessions.forget(), refuse: () => sessions.refuse(clock) }
             : null;
-          resolve({ socket: secured, certificateUntil: certificateEnd(secured, session), resumed });
+          resolve({ socket: secured, certificateUntil: certificateEnd(secured, session), resumed, answered });
         });
       });
     });

@@ -45,15 +45,19 @@ export class TlsSessions {
 
 /**
  * Stores each session that the receiver offers on this connection. `resumed` is the session that the connection asked
- * to resume: sessions derived from it expire with it, so that no chain of resumptions outlives a verification.
+ * to resume: sessions derived from it expire with it, so that no chain of resumptions outlives a verification. Returns
+ * the function to call once a request was answered: a receiver that answers none is offered no session, because the
+ * attempt that failed with it would go on without, and send its request twice.
  */
 export function keepSession(
   socket: TLSSocket,
   resumed: KeptSession | null,
   clock: Clock,
   keep: (session: KeptSession) => void,
-): void {
+): () => void {
   let offered = 0;
+  let isAnswered = false;
+  let waiting: KeptSession | null = null;
   socket.on('session', (bytes: Buffer) => {
     offered += 1;
     if (offered > SESSIONS_MAX) {
@@ -66,8 +70,13 @@ export function keepSession(
     // The socket may have closed meanwhile: then its certificate is no longer available.
     if (certificateUntil === Number.NEGATIVE_INFINITY) return;
     const verifiedAt = resumed && socket.isSessionReused() ? resumed.verifiedAt : clock.now();
-    keep({ bytes, verifiedAt, certificateUntil });
+    waiting = { bytes, verifiedAt, certificateUntil };
+    if (isAnswered) keep(waiting);
   });
+  return () => {
+    if (!isAnswered && waiting) keep(waiting);
+    isAnswered = true;
+  };
 }
 
 function mayBeResumed({ verifiedAt, certificateUntil }: KeptSession, clock: Clock): boolean {

@@ -100,6 +100,25 @@ describe.each(VERSIONS)('a receiver with %s', (version) => {
     expect(receiver.accepted).toBe(5);
   });
 
+  test.each<[string, (socket: TLSSocket) => void]>([
+    ['closes every connection', (socket) => void socket.end()],
+    ['breaks off every connection', (socket) => void socket.destroy()],
+  ])(
+    'that %s instead of an answer gets one request for each attempt',
+    { timeout: TEST_MS },
+    async (_, end) => {
+      const resumed: boolean[] = [];
+      // Late enough for the sessions that it offers to have arrived.
+      const receiver = await transports.receiver((socket) => {
+        resumed.push(socket.isSessionReused());
+        setTimeout(end, 20, socket);
+      }, options);
+      const codes = await postsTo(receiver.origin, 5);
+      expect(codes.map((code) => code.split(':')[0])).toEqual(Array(5).fill('connection_reset'));
+      expect(resumed).toEqual(Array(5).fill(false));
+    },
+  );
+
   test('that resumes sessions is offered them', async () => {
     const resumed: boolean[] = [];
     const receiver = await transports.receiver((socket) => {
