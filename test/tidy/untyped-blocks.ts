@@ -6,6 +6,4 @@ export const UNTYPED: readonly string[] = [
   'docs/operate/postgres.md, "After a restore"',
   'docs/operate/postgres.md, "Backup and restore"',
   'docs/operate/tasks.md, "Move from SQLite to PostgreSQL"',
-  'docs/simulator.md, "Check everything", block 2',
-  'docs/simulator.md, "Check everything"',
 ];
