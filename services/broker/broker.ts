@@ -78,8 +78,8 @@ export interface RequeueOptions {
   /** Returns the event id under which a record is published instead, as any new event; null = it keeps its own. */
   readonly newIdOf?: (record: Quarantined) => string | null;
   /**
-   * Returns why an event would be quarantined again, or null. Its record cannot be put back then, nor can one whose event
-   * cannot be read. By default neither is asked.
+   * Returns why an event would be quarantined again, or null. A record with such an event, or with one that cannot be
+   * read, is not put back. Without this function neither is checked.
    */
   readonly stillRefused?: (event: DomainEvent) => Promise<string | null>;
 }

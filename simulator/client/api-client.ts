@@ -16,7 +16,7 @@ const TIMEOUT_MS = 15_000;
 /** The longest time to wait for the API's rate limit, which is one per minute. */
 const LIMIT_WAIT_MS = 60_000;
 
-/** The pause before a request is repeated whose connection broke. */
+/** The pause before a request whose connection broke is sent again. */
 const REPEAT_MS = 500;
 
 /** The connection was made, and ended before the response. */
@@ -83,7 +83,7 @@ export class ApiClient {
     };
   }
 
-  /** Waits before a request that failed like this is repeated, once; returns false at once where it may not be. */
+  /** Returns whether a request that failed like this may be sent again, once; waits first for as long as it has to. */
   async #mayBeRepeated(request: Request, error: unknown): Promise<boolean> {
     const { whenLimited } = this.#options;
     if (error instanceof BrokenConnection && isRepeatable(request)) {

@@ -165,7 +165,7 @@ export class DeliveryWatch {
     }
   }
 
-  /** Repeats a request until the API takes it. A service that was there before may come back, as for the stream. */
+  /** Repeats a request until the API takes it. It waits for a service that was there before, as the stream does. */
   async #patiently(request: () => Promise<void>): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {

@@ -1,6 +1,6 @@
 /**
- * Receivers whose response has a fault after its status line, or never ends. The status decides, so they must be
- * delivered to like an ordinary one: at the first attempt, about as fast, and without a parked task. Each follows two
+ * Receivers whose response has a fault after its status line, or never ends. The status decides, so a delivery to them
+ * must go as to an ordinary one: at the first attempt, about as fast, and without a parked task. Each row follows two
  * ordinary receivers in the same run: one that keeps the connection, and one that closes it after each response. A
  * response that cannot be read to its end costs its connection, so the second is the bound.
  */
@@ -74,7 +74,7 @@ export function measureAnswers(
 
 export function answersText({ engine, brokers, rows }: AnswersResult): string {
   return [
-    `${nameOf(engine, brokers)}: receivers whose response is at fault after its status line`,
+    `${nameOf(engine, brokers)}: receivers whose response has a fault after its status line`,
     ...rows.map(
       ({ what, keeping, closing, latency, repeated, parked }) =>
         `  ${what}: p50 ${latency.p50Ms.toFixed(1)} ms, p99 ${latency.p99Ms.toFixed(1)} ms, ` +

@@ -83,7 +83,7 @@ async function requeue(
   const refused: { readonly position: string; readonly detail: string }[] = [];
   for (const stored of records) {
     const record = decoded(stored, decoderOf);
-    const refusal = await refusalOf(record, stillRefused);
+    const refusal = await whyItWouldReturn(record, stillRefused);
     const putBack = putBackOf(record, newIdOf(record), clock);
     if (refusal !== null) refused.push({ position: stored.key, detail: refusal });
     else if (putBack) found.push({ id: Number(stored.key), putBack });
@@ -101,7 +101,7 @@ async function requeue(
 }
 
 /** Returns why a record would be quarantined again, or null. */
-async function refusalOf(
+async function whyItWouldReturn(
   record: Quarantined,
   stillRefused: NonNullable<RequeueOptions['stillRefused']>,
 ): Promise<string | null> {

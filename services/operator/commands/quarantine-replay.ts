@@ -57,7 +57,8 @@ class Choice {
 /**
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
  * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
- * An event that would be quarantined again is refused, and stays with its time of arrival. Conflicts are put back with `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers".
+ * An event that would be quarantined again is refused, and stays with its time of arrival. Conflicts are put back with
+ * `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers".
  */
 export async function replay(
   { quarantine, stalls }: Pick<Broker, 'quarantine' | 'stalls'>,

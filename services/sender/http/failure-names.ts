@@ -19,15 +19,16 @@ export function failureCodeOf(status: number): FailureCode | null {
 /** Returns the verdict on a response. `fault`: why it was not read whole; null = it was. */
 export function decidedBy(response: ResponseKept, fault: string | null): Exchange {
   const failureCode = failureCodeOf(response.status);
-  const detail = [`HTTP ${response.status}`, redirectOf(response), fault].filter(Boolean).join('; ');
+  const redirect = failureCode === 'http_3xx' ? redirectOf(response) : null;
+  const detail = [`HTTP ${response.status}`, redirect, fault].filter(Boolean).join('; ');
   if (failureCode !== null) return { kind: 'failed', failureCode, detail, response };
   return { kind: 'acknowledged', response, fault: fault === null ? null : detail };
 }
 
-/** Says where a redirect leads, without what may be private in it; null where the response is none, or does not say. */
-function redirectOf({ status, headers }: ResponseKept): string | null {
+/** Says where a redirect leads, without what may be private in it; null where it does not say. */
+function redirectOf({ headers }: ResponseKept): string | null {
   const [, location] = headers.find(([name]) => name === 'location') ?? [];
-  if (failureCodeOf(status) !== 'http_3xx' || location === undefined) return null;
+  if (location === undefined) return null;
   const shown = visible(location.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')).slice(0, LOCATION_MAX);
   return `webhooks follow no redirect, register the URL that it leads to: ${shown}`;
 }

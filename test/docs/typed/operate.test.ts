@@ -64,7 +64,7 @@ beforeAll(async () => {
 }, TEST_MS);
 afterAll(() => terminal?.close(), TEST_MS);
 
-test('the commands of Commands', { timeout: TEST_MS }, async () => {
+test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
   const [status = '', summary = '', streams = '', acknowledge = '', pause = '', ...others] = commandsOf(
     'docs/operate/tasks.md',
     'Commands',
@@ -83,7 +83,7 @@ test('the commands of Commands', { timeout: TEST_MS }, async () => {
   expect((await json(status)).processes).toEqual([expect.objectContaining({ ready: true })]);
   expect(await json(summary)).toEqual([]);
   for (const command of [streams, acknowledge]) {
-    // Where nothing is deleted unread, they say so.
+    // The embedded engine deletes nothing unread, and both commands say so.
     const said = await terminal.type(
       `(${command.replace('<topic>', 'payments.events').split('#')[0]}) 2>&1 || true`,
     );
@@ -107,7 +107,7 @@ test('the commands of Commands', { timeout: TEST_MS }, async () => {
   expect((await terminal.type(keyring)).stdout).toContain('k1');
 });
 
-test('the commands of Quarantine', { timeout: TEST_MS }, async () => {
+test('the commands under "Quarantine"', { timeout: TEST_MS }, async () => {
   const [list = '', show = '', replay = '', ...more] = commandsOf('docs/operate/tasks.md', 'Quarantine');
   expect(more).toEqual([]);
   const [again = '', back = '', ...others] = commandsOf('docs/producers.md', 'Quarantine');
@@ -125,14 +125,14 @@ test('the commands of Quarantine', { timeout: TEST_MS }, async () => {
   expect((await terminal.type(back)).stdout).toContain('replayed=0');
 });
 
-test('the commands of Tasks that were put aside', { timeout: TEST_MS }, async () => {
+test('the commands under "Tasks that were put aside"', { timeout: TEST_MS }, async () => {
   const commands = commandsOf('docs/operate/tasks.md', 'Tasks that were put aside');
   expect(commands).toHaveLength(2);
   // None was put aside; what is done with one is in test/guarantees/stalls.
   for (const command of commands) await terminal.type(command);
 });
 
-test('the commands of Producer keys', { timeout: TEST_MS }, async () => {
+test('the commands under "Producer keys"', { timeout: TEST_MS }, async () => {
   const [create = '', set = '', all = '', ...more] = commandsOf('docs/operate/tasks.md', 'Producer keys');
   expect(more).toEqual([]);
   const { keyId } = await json(create);
@@ -143,7 +143,7 @@ test('the commands of Producer keys', { timeout: TEST_MS }, async () => {
   expect((await json(all, { '<keyId>': keyId })).types).toEqual(['KYC', 'KYB', 'AML']);
 });
 
-test('the commands of Rotate the encryption key', { timeout: TEST_MS }, async () => {
+test('the commands under "Rotate the encryption key"', { timeout: TEST_MS }, async () => {
   const [add = '', rewrap = '', remove = '', ...more] = commandsOf(
     'docs/operate/tasks.md',
     'Rotate the encryption key',
@@ -155,14 +155,14 @@ test('the commands of Rotate the encryption key', { timeout: TEST_MS }, async ()
   expect((await terminal.type('npx --no hookrail operator keyring list')).stdout).not.toContain('k1');
 });
 
-test('the commands of Replay after an incident', { timeout: TEST_MS }, async () => {
+test('the commands under "Replay after an incident"', { timeout: TEST_MS }, async () => {
   const [start = '', list = '', ...more] = commandsOf('docs/operate/tasks.md', 'Replay after an incident');
   expect(more).toEqual([]);
   await terminal.type(start);
   await terminal.type(list);
 });
 
-test('the commands of Back up and restore', { timeout: TEST_MS }, async () => {
+test('the commands under "Back up and restore"', { timeout: TEST_MS }, async () => {
   const [backup = '', restore = '', vacuum = '', ...more] = commandsOf(
     'docs/operate/tasks.md',
     'Back up and restore',

@@ -1,11 +1,10 @@
 /**
- * Guarantee: a connection that breaks while the command line awaits a response ends no command that may ask again: what
- * only reads, and what publishes events, whose ids keep them from being delivered twice. What could take effect twice is
- * not repeated.
+ * Guarantee: a command goes on when a connection breaks while it awaits a response. It repeats requests that only read,
+ * and those that publish events, whose ids keep them from a second delivery. It repeats none that could take effect twice.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT } from '../../../simulator/exit.ts';
-import { simHere } from '../support/command-line.ts';
+import { itemsHere } from '../support/command-line.ts';
 import { type LimitedApi, startLimitedApi } from '../support/limited-api.ts';
 import { type Registered, type SandboxService, startSandboxService } from '../support/sandbox-service.ts';
 
@@ -26,16 +25,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-async function type(line: string) {
-  const finished = await simHere(`${line} --output ndjson`.split(' '), access);
-  return {
-    ...finished,
-    items: finished.stdout
-      .split('\n')
-      .filter(Boolean)
-      .map((text) => JSON.parse(text)),
-  };
-}
+const type = (line: string) => itemsHere(line, access);
 
 test('an event is published again under its id, and delivered once', async () => {
   const before = checkout.receiver.arrivals.length;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../services/config/config.ts';
 import { EXIT } from '../../../simulator/exit.ts';
 import { eventually } from '../../support/eventually.ts';
-import { simHere } from '../support/command-line.ts';
+import { itemsHere, simHere } from '../support/command-line.ts';
 import { type LimitedApi, startLimitedApi } from '../support/limited-api.ts';
 import { type Registered, type SandboxService, startSandboxService } from '../support/sandbox-service.ts';
 
@@ -35,12 +35,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-/** Types a line, as a shell splits it; returns its result with the items of `ndjson`. */
-async function type(line: string) {
-  const finished = await simHere(`${line} --output ndjson`.split(' '), access);
-  const texts = finished.stdout.split('\n').filter(Boolean);
-  return { ...finished, items: texts.map((text) => JSON.parse(text)) };
-}
+const type = (line: string) => itemsHere(line, access);
 
 const attemptsOf = (items: readonly { kind: string }[]) => items.filter(({ kind }) => kind === 'attempt');
 

@@ -77,3 +77,10 @@ export async function simHere(
   const surroundings = { environment, stdout: into('stdout'), stderr: into('stderr'), signal };
   return { code: await runCommandLine(args, surroundings), ...written };
 }
+
+/** Types a line here, as a shell splits it; returns its result with the items of `ndjson`. */
+export async function itemsHere(line: string, access: Parameters<typeof simHere>[1]) {
+  const finished = await simHere(`${line} --output ndjson`.split(' '), access);
+  const texts = finished.stdout.split('\n').filter(Boolean);
+  return { ...finished, items: texts.map((text) => JSON.parse(text)) };
+}

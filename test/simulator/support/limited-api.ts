@@ -9,7 +9,7 @@ export interface LimitedApi {
   refuseFor(ms: number): void;
   /** Breaks every connection. */
   cut(): void;
-  /** Breaks the connections of the next requests that begin so, once the API has answered: `POST /producer/events`. */
+  /** Breaks the connection of the next requests that begin with this, such as `POST /producer/events`, after the API has answered. */
   cutNext(request: string, times?: number): void;
   close(): Promise<void>;
 }
