@@ -24,7 +24,6 @@ import {
   readProject,
   readRest,
 } from './tidy/project.ts';
-import { UNTYPED } from './tidy/untyped-blocks.ts';
 import { titleProblems, wordProblems } from './tidy/words.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -110,7 +109,7 @@ test('every page, heading and file that is cited or linked exists', () => {
 });
 
 test('every command block of a page is typed by a suite, or says why not', () => {
-  none(blockProblems(files, modules, UNTYPED));
+  none(blockProblems(files, modules));
 });
 
 test('no command that is printed or documented fetches a package of a stranger', () => {

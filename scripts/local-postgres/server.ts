@@ -11,7 +11,6 @@ import { Guard, spawnGuarded } from '../guard/guard.ts';
 import { findBinaries } from './binaries.ts';
 import { asServerUser, giveToServerUser } from './server-user.ts';
 
-/** The database's superuser. */
 const SUPERUSER = 'hookrail';
 const START_MS_MAX = 30_000;
 const STOP_MS_MAX = 30_000;
@@ -25,6 +24,8 @@ export interface LocalPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Copies a primary and follows it, instead of a new database cluster. */
   readonly standbyOf?: LocalPostgres;
+  /** The name of the database's superuser; `hookrail` when it is left out. A standby needs that of its primary. */
+  readonly superuser?: string;
   /** Any free one when it is left out. */
   readonly port?: number;
   /** Keeps the files in this folder for the next start; a temporary folder when it is left out. */
@@ -91,24 +92,37 @@ class Server implements LocalPostgres {
     giveToServerUser(folder);
   }
 
+  get #superuser(): string {
+    return this.#options.superuser ?? SUPERUSER;
+  }
+
   get pid(): number | undefined {
     return this.#child?.exitCode === null && this.#child.signalCode === null ? this.#child.pid : undefined;
   }
 
   url(database = 'postgres'): string {
-    return `postgres://${SUPERUSER}@127.0.0.1:${this.port}/${database}`;
+    return `postgres://${this.#superuser}@127.0.0.1:${this.port}/${database}`;
   }
 
   async create(): Promise<void> {
     if (existsSync(join(this.#data, 'PG_VERSION'))) return;
     const { standbyOf } = this.#options;
     if (standbyOf) {
-      const from = ['-h', '127.0.0.1', '-p', `${standbyOf.port}`, '-U', SUPERUSER];
+      const from = ['-h', '127.0.0.1', '-p', `${standbyOf.port}`, '-U', this.#superuser];
       await this.#run('pg_basebackup', [...from, '-D', this.#data, '-R', '-X', 'stream', '-c', 'fast']);
       return;
     }
     const locale = ['-E', 'UTF8', '--locale', 'C.UTF-8'];
-    await this.#run('initdb', ['-D', this.#data, '-U', SUPERUSER, '-A', 'trust', '--no-sync', ...locale]);
+    await this.#run('initdb', [
+      '-D',
+      this.#data,
+      '-U',
+      this.#superuser,
+      '-A',
+      'trust',
+      '--no-sync',
+      ...locale,
+    ]);
   }
 
   async start(): Promise<void> {

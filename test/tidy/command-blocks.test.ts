@@ -80,11 +80,3 @@ test('a block is split where bash would, and its comments are left to bash', () 
   expect(commandsIn('keys create --merchant <id>')).toEqual(['keys create --merchant <id>']);
   expect(() => commandsIn("echo 'x")).toThrow(/beginning of a command/);
 });
-
-test('a block on the list of untyped ones is passed over until a suite types it, or it is gone', () => {
-  const listed = ['docs/a.md, "Steps"'];
-  expect(blockProblems([page(BLOCK)], [], listed)).toEqual([]);
-  const typed = blockProblems([page(BLOCK)], [suite("commandsOf('docs/a.md', 'Steps');")], listed);
-  expect(typed).toEqual([expect.stringMatching(/Take it off/)]);
-  expect(blockProblems([page('')], [], listed)).toEqual([expect.stringMatching(/Take it off/)]);
-});

@@ -12,13 +12,9 @@ const nameOf = ({ page, heading, nth }: Pick<CommandBlock, 'page' | 'heading' | 
 
 /**
  * A rule over the whole project: each command block of a page is typed by a suite, which takes the text from the page,
- * or says in a comment above it why none can. `untyped`: blocks that no suite types yet; the list only gets shorter.
+ * or says in a comment above it why none can.
  */
-export function blockProblems(
-  pages: readonly ProjectFile[],
-  modules: readonly Module[],
-  untyped: readonly string[] = [],
-): Problem[] {
+export function blockProblems(pages: readonly ProjectFile[], modules: readonly Module[]): Problem[] {
   const blocks = pages
     .filter(({ path }) => path.endsWith('.md'))
     .flatMap(({ path, text }) => commandBlocks(path, text));
@@ -29,14 +25,7 @@ export function blockProblems(
   const known = new Set(blocks.map(nameOf));
   return [
     ...problems,
-    ...blocks
-      .filter((block) => !untyped.includes(nameOf(block)))
-      .flatMap((block) => blockProblem(block, taken)),
-    ...untyped.flatMap((name) =>
-      known.has(name) && !taken.has(name)
-        ? []
-        : [`${name}: it is typed, or gone. Take it off the list of untyped blocks.`],
-    ),
+    ...blocks.flatMap((block) => blockProblem(block, taken)),
     ...[...taken].flatMap(([name, where]) =>
       known.has(name) ? [] : [`${where}: ${name} has no command block. Name the block that is typed.`],
     ),

@@ -13,24 +13,30 @@ export interface CommandBlock {
   readonly heading: string;
   /** Its number among the command blocks below that heading, from 1. */
   readonly nth: number;
+  readonly language: string;
   readonly text: string;
   /** The comment directly above it, null without one. */
   readonly comment: string | null;
 }
 
-/** The languages of a shell, and of statements that are typed into psql. */
-const LANGUAGES = new Set(
-  'sh bash zsh fish shell shell-session shellsession sh-session console terminal powershell pwsh ps1 ps cmd bat batch sql psql'.split(
-    ' ',
-  ),
-);
+/** Typed into psql. */
+const STATEMENTS = ['sql', 'psql'];
+const LANGUAGES = new Set([
+  ...'sh bash zsh fish shell shell-session shellsession sh-session console terminal'.split(' '),
+  ...'powershell pwsh ps1 ps cmd bat batch'.split(' '),
+  ...STATEMENTS,
+]);
 const COMMENT = /^<!--([\s\S]*?)-->\s*$/;
 /** The first line of a block that is a command, whatever the block says it is. */
 const COMMAND =
   /^\s*(?:[$>%#] +\S|(?:[A-Z_]+=\S* +)*(?:sudo|npx|npm|node|curl|wget|docker|kubectl|helm|git|openssl|psql|pg_\w+|kafka-[\w-]+(?:\.sh)?|hookrail|export|source|python3?|pip3?|java|mvn|go|php|cd|mkdir|cp|echo|systemctl|apt(?:-get)?)\s)/;
 
-function isCommand({ lang, text }: { readonly lang?: string; readonly text: string }): boolean {
-  const name = (lang ?? '').trim().split(/[\s{]/, 1)[0]?.toLowerCase() ?? '';
+/** Returns the language that a block says it is in, empty without one. */
+function languageOf({ lang }: Tokens.Code): string {
+  return (lang ?? '').trim().split(/[\s{]/, 1)[0]?.toLowerCase() ?? '';
+}
+
+function isCommand(name: string, text: string): boolean {
   if (LANGUAGES.has(name)) return true;
   return ['', 'text', 'txt', 'plain', 'plaintext'].includes(name) && COMMAND.test(text);
 }
@@ -43,9 +49,11 @@ export function commandBlocks(page: string, markdown: string): CommandBlock[] {
     let comment: string | null = null;
     for (const token of tokens) {
       if (token.type === 'heading') heading = token.text;
-      if (token.type === 'code' && isCommand(token as Tokens.Code)) {
+      if (token.type === 'code') {
+        const { text } = token as Tokens.Code;
+        const language = languageOf(token as Tokens.Code);
         const nth = 1 + blocks.filter((block) => block.heading === heading).length;
-        blocks.push({ page, heading, nth, text: token.text, comment });
+        if (isCommand(language, text)) blocks.push({ page, heading, nth, language, text, comment });
       }
       if (token.type === 'list') for (const item of token.items) visit(item.tokens);
       if (token.type === 'blockquote') visit(token.tokens ?? []);
@@ -59,18 +67,30 @@ export function commandBlocks(page: string, markdown: string): CommandBlock[] {
 
 /**
  * Returns the commands of a block as they are printed, comments at their ends included; lines that are comments only are
- * left out. A suite that calls this types the block: `test/tidy/command-blocks.ts` reads the call, so its arguments are
+ * left out. Of a block in SQL it returns the statements, without comments. A suite that calls this types the block: `test/tidy/command-blocks.ts` reads the call, so its arguments are
  * literals. A block is marked by `<!-- not typed: reason -->` directly above it when no suite can type it.
  */
 export function commandsOf(page: string, heading: string, nth = 1): string[] {
-  return commandsIn(textOf(page, heading, nth));
+  const { language, text } = blockAt(page, heading, nth);
+  return STATEMENTS.includes(language) ? statementsIn(text) : commandsIn(text);
 }
 
-function textOf(page: string, heading: string, nth: number): string {
+function blockAt(page: string, heading: string, nth: number): CommandBlock {
   const blocks = commandBlocks(page, readFileSync(`${ROOT}${page}`, 'utf8'));
   const block = blocks.find((each) => each.heading === heading && each.nth === nth);
   if (!block) throw new Error(`${page} has no command block ${nth} below "${heading}"`);
-  return block.text;
+  return block;
+}
+
+/** Splits SQL whose statements each end at the end of a line. */
+function statementsIn(text: string): string[] {
+  const [last, ...statements] = text
+    .replaceAll(/ *--.*$/gm, '')
+    .split(/;$/m)
+    .map((each) => each.trim())
+    .reverse();
+  if (last !== '') throw new Error(`a statement without an end: ${last}`);
+  return statements.reverse();
 }
 
 /** Splits a text into commands where bash would: a line is read on while bash says that the command is not complete. */
