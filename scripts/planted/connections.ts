@@ -4,7 +4,7 @@ const POOL = 'services/sender/http/connection-pool.ts';
 const EXCHANGE = 'services/sender/http/http-exchange.ts';
 const CONNECTION = 'services/sender/http/connection.ts';
 const ORIGINS = 'services/sender/http/origins.ts';
-const SESSION = 'services/sender/http/tls-session.ts';
+const SESSION = 'services/sender/http/tls/tls-session.ts';
 const PROXY = 'services/sender/http/egress-proxy.ts';
 const GUARD = 'services/sender/http/address-guard.ts';
 

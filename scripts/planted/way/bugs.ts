@@ -98,7 +98,7 @@ export const WAY_BUGS: readonly PlantedBug[] = [
   {
     id: 'session-of-a-silent-receiver',
     bug: 'a receiver that answers no request is offered its session, and gets a request twice',
-    file: 'services/sender/http/tls-session.ts',
+    file: 'services/sender/http/tls/tls-session.ts',
     text: 'if (isAnswered) keep(waiting);',
     replacement: 'keep(waiting);',
     test: SESSIONS,

@@ -34,6 +34,15 @@ export const TOLD_BUGS: readonly PlantedBug[] = [
     title: 'is told in words that help',
   },
   {
+    id: 'leaf-issuer-named',
+    bug: 'of a chain that ends early the issuer of the first certificate is named, which was sent',
+    file: 'services/sender/http/tls/missing-issuer.ts',
+    text: 'last = last.issuerCertificate;',
+    replacement: '',
+    test: 'test/sender/http/tls.test.ts',
+    title: 'one of two intermediate certificates is not sent',
+  },
+  {
     id: 'proxy-fails-for-ever',
     bug: 'readiness believes the refusal of an egress proxy until a CONNECT succeeds, however long ago it was',
     file: 'services/sender/http/egress-proxy.ts',

@@ -5,7 +5,8 @@ import type { AddressGuard } from './address-guard.ts';
 import { type Dial, Race } from './address-race.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
 import type { Tunnel, Tunnels } from './egress-proxy.ts';
-import { certificateEnd, type KeptSession, keepSession, type TlsSessions } from './tls-session.ts';
+import { nameMissingIssuer } from './tls/missing-issuer.ts';
+import { certificateEnd, type KeptSession, keepSession, type TlsSessions } from './tls/tls-session.ts';
 
 /** Where to connect, with the TLS sessions of earlier connections there, whose certificates were verified. */
 export interface ConnectTarget {
@@ -174,6 +175,7 @@ export class Dialler {
       checkServerIdentity: (_, certificate) => tls.checkServerIdentity(target.host, certificate),
     });
     secured.setNoDelay(true);
+    nameMissingIssuer(secured);
     const answered = keepSession(secured, session, clock, (kept) => sessions.keep(kept, clock));
     const established = new Promise<Established>((resolve, reject) => {
       const closed = () => reject(new ConnectFailure('connection_reset', 'closed during the TLS handshake'));

@@ -3,7 +3,7 @@ import { LinkedList, ListNode } from '../../process/linked-list.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectTarget } from './dialler.ts';
 import type { HttpExchange } from './http-exchange.ts';
-import { TlsSessions } from './tls-session.ts';
+import { TlsSessions } from './tls/tls-session.ts';
 
 export type PooledConnection = Connection<Route>;
 export type PooledExchange = HttpExchange<PooledConnection>;

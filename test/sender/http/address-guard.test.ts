@@ -14,7 +14,7 @@ import { AddressGuard } from '../../../services/sender/http/address-guard.ts';
 import type { ConnectFailure } from '../../../services/sender/http/connect-failure.ts';
 import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
 import { hostsResolver, type Resolve } from '../../../services/sender/http/names/addresses.ts';
-import { TlsSessions } from '../../../services/sender/http/tls-session.ts';
+import { TlsSessions } from '../../../services/sender/http/tls/tls-session.ts';
 import { openTransport } from '../../../services/sender/http/transport.ts';
 import {
   type RawReceiver,

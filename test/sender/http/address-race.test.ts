@@ -11,7 +11,7 @@ import { type Dial, Race } from '../../../services/sender/http/address-race.ts';
 import { ConnectFailure } from '../../../services/sender/http/connect-failure.ts';
 import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
 import type { Addresses } from '../../../services/sender/http/names/addresses.ts';
-import { TlsSessions } from '../../../services/sender/http/tls-session.ts';
+import { TlsSessions } from '../../../services/sender/http/tls/tls-session.ts';
 import { startTcpReceiver } from '../../support/receivers/misbehaving-receivers.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 

@@ -6,7 +6,7 @@ import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../../services/proc
 import { AddressGuard } from '../../../services/sender/http/address-guard.ts';
 import { Connector, secureContext } from '../../../services/sender/http/connector.ts';
 import type { Resolve } from '../../../services/sender/http/names/addresses.ts';
-import { TlsSessions } from '../../../services/sender/http/tls-session.ts';
+import { TlsSessions } from '../../../services/sender/http/tls/tls-session.ts';
 
 const HOST = 'merchant-a.com';
 const OWN_FAULT = { facts: { ownFault: 'machine_limit' } };

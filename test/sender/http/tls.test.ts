@@ -1,4 +1,5 @@
 /** Guarantee: a receiver with an invalid certificate, or with old TLS, gets no byte of HTTP. */
+import { generate } from 'selfsigned';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseEgressAllow } from '../../../services/egress/egress.ts';
 import { systemClock } from '../../../services/process/clock.ts';
@@ -52,6 +53,23 @@ async function attempt(
 }
 
 const good = () => issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
+
+/** Makes an authority that another one vouches for. */
+async function intermediate(by: Authority, name: string): Promise<Authority> {
+  const names = [
+    { name: 'commonName', value: name },
+    { name: 'organizationName', value: 'An Authority' },
+  ];
+  const made = await generate(names, {
+    ...{ keyType: 'ec', curve: 'P-256', algorithm: 'sha256' },
+    ca: { key: by.keyPem, cert: by.certPem },
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ],
+  });
+  return { certPem: made.cert, keyPem: made.private };
+}
 
 test.each(['localhost', '127.0.0.1'])('a valid certificate for %s is accepted', async (host) => {
   const { receiver, first } = await attempt(await good(), { host });
@@ -123,8 +141,26 @@ describe('the detail says what is wrong and what helps', () => {
     ],
     [
       'the issuer is not sent',
-      /UNABLE_TO_VERIFY_LEAF_SIGNATURE: .* intermediate certificates/,
+      /UNABLE_TO_VERIFY_LEAF_SIGNATURE: .* intermediate certificates .*\. Not sent: hookrail sandbox authority$/,
       async () => attempt(await good(), { extraCa: null }),
+    ],
+    [
+      'one of two intermediate certificates is not sent',
+      /UNABLE_TO_GET_ISSUER_CERT_LOCALLY: .*\. Not sent: Upper CA, An Authority$/,
+      async () => {
+        const upper = await intermediate(authority, 'Upper CA');
+        const lower = await intermediate(upper, 'Lower CA');
+        const leaf = await issueCertificate(lower, { hosts: ['127.0.0.1'] });
+        return attempt({ ...leaf, certPem: `${leaf.certPem}\n${lower.certPem}` });
+      },
+    ],
+    [
+      'an issuer that is not sent has a name that would reorder the line',
+      /Not sent: Up\\u202eper, An Authority$/,
+      async () => {
+        const upper = await intermediate(authority, 'Up\u202eper');
+        return attempt(await issueCertificate(upper, { hosts: ['127.0.0.1'] }));
+      },
     ],
     [
       'another name',

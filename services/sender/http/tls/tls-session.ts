@@ -1,5 +1,5 @@
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../process/clock.ts';
+import type { Clock } from '../../../process/clock.ts';
 
 /** A TLS session that a later connection may resume. A resumed connection does not verify the certificate again. */
 export interface KeptSession {
