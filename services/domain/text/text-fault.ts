@@ -13,3 +13,36 @@ export function textFault(text: string): string | undefined {
     ? 'must be well-formed Unicode: it has an unpaired surrogate'
     : undefined;
 }
+
+export interface TextFault {
+  /** RFC 6901. */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** The most characters of a name in a pointer. */
+const NAME_SHOWN_MAX = 60;
+
+/** Returns the faults of all texts in a JSON value, its names included. */
+export function textFaultsIn(value: unknown, pointer = ''): TextFault[] {
+  if (typeof value === 'string') return faultOf(value, pointer);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const at = `${pointer}/${pointerPart(name)}`;
+    return [...faultOf(name, at), ...textFaultsIn(inner, at)];
+  });
+}
+
+function faultOf(text: string, pointer: string): TextFault[] {
+  const detail = textFault(text);
+  return detail === undefined ? [] : [{ pointer, detail }];
+}
+
+/** Escapes a name for a JSON pointer; what cannot be written is replaced. */
+export function pointerPart(name: string): string {
+  const shown = name
+    .slice(0, NAME_SHOWN_MAX)
+    .replaceAll('\0', '\\u0000')
+    .replaceAll(/\p{Surrogate}/gu, '\ufffd');
+  return shown.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,5 +1,6 @@
 import type { Environment } from '../../api/auth.ts';
 import type { RequeueOptions } from '../../broker/broker.ts';
+import { textFaultsIn } from '../../domain/text/text-fault.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
@@ -67,6 +68,12 @@ export function auditOf({
 /** Arguments come over HTTP or from a command line, unchecked. */
 export type Arguments = Readonly<Record<string, unknown>>;
 export type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
+
+/** Refuses texts that could not be kept unchanged, or not in every store. */
+export function refuseTexts(given: Arguments): void {
+  const [fault] = textFaultsIn(given);
+  if (fault) throw new OperatorError(`${fault.pointer.slice(1)}: ${fault.detail}`);
+}
 
 const TEXT_CHARACTERS_MAX = 255;
 

@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts';
-import type { Arguments, BrokerContext } from './arguments.ts';
+import { type Arguments, type BrokerContext, refuseTexts } from './arguments.ts';
 import { RECORD_STORE_COMMANDS } from './record-stores.ts';
 import { STREAM_COMMANDS } from './streams.ts';
 
@@ -15,11 +15,12 @@ export function isBrokerCommand(name: string): name is BrokerCommand {
 }
 
 /** Runs one command. Throws OperatorError when it cannot be carried out. */
-export function runBrokerCommand(
+export async function runBrokerCommand(
   broker: Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls' | 'losses'>,
   name: BrokerCommand,
   given: Arguments,
   context: BrokerContext,
 ): Promise<unknown> {
+  refuseTexts(given);
   return COMMANDS[name](broker, given, context);
 }

@@ -7,6 +7,7 @@ import {
   flag,
   type OperatorDeps,
   OperatorError,
+  refuseTexts,
   text,
 } from './arguments.ts';
 import { showEvent } from './events.ts';
@@ -68,6 +69,7 @@ export async function runOperatorCommand(
   const command = OPERATOR_COMMANDS.find((candidate) => candidate === name);
   if (command === undefined)
     throw new OperatorError(`there is no command "${name}"; there are ${OPERATOR_COMMANDS.join(', ')}`);
+  refuseTexts(given);
   return COMMANDS[command](deps, given);
 }
 
