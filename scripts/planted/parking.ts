@@ -34,6 +34,15 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     title: 'a burst to a few of many endpoints does not count as waiting',
   },
   {
+    id: 'quick-refusals-narrow',
+    bug: 'an endpoint that refuses quickly gets one request at a time',
+    file: LANE,
+    text: "if (result === 'success' || (result === 'rejected' && isQuick)) return",
+    replacement: "if (result === 'rejected') return 1;\n    if (result === 'success') return",
+    test: 'test/guarantees/fast-failures.test.ts',
+    title: 'first attempts and retries of such a receiver begin when they are due',
+  },
+  {
     id: 'own-pace-waits-for-us',
     bug: 'a burst to an endpoint that responds at its usual pace delays the tasks after it',
     file: LANE,
