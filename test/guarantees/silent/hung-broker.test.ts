@@ -82,7 +82,8 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
     const verdict = judge(owed, running.exchanges, windows, options);
     console.log(
       `${running.published} events, ${owed.length} deliveries, ${verdict.requests} requests: ${verdict.lost.length} lost, ` +
-        `${verdict.early.length} early, ${verdict.repeats} repeated, ${verdict.unexplained.length} of them settled before`,
+        `${verdict.early.length} early, ${verdict.repeats} repeated, ${verdict.unexplained.length} of them settled before, ` +
+        `the latest ${verdict.latestRepeatMs} ms after its attempt`,
     );
     expect(verdict.lost).toEqual([]);
     expect(verdict.early).toEqual([]);

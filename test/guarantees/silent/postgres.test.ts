@@ -22,7 +22,9 @@ import { publishSteadily } from '../../support/trials/publishing.ts';
 import { printWait, waited } from '../../support/trials/waits.ts';
 
 const PUBLISH_PAUSE_MS = 1000;
-/** Only against waiting for minutes: a statement may take 10 s, a connection 2 s. */
+/** A statement may take 10 s, a connection 2 s; the rest is for a busy machine. */
+const ANSWER_MS_MAX = 25_000;
+/** Only against waiting for minutes. */
 const WAIT_MS_MAX = 40_000;
 const BACK_MS_MAX = 60_000;
 const ENDED_MS_MAX = 120_000;
@@ -95,7 +97,7 @@ async function expectRefusals({ merchant }: Trial, which: string): Promise<void>
   for (const { ms, result } of answers) {
     expect([result.status, result.body.code]).toEqual([503, 'temporarily_unavailable']);
     expect(Number(result.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(ms).toBeLessThan(WAIT_MS_MAX);
+    expect(ms).toBeLessThan(ANSWER_MS_MAX);
   }
 }
 

@@ -100,7 +100,8 @@ export async function report(trial: Trial, nemesis: Nemesis, options: LoopOption
     `kill loop on Kafka: seed ${seed}, ${faults.length} faults with ${inFlight} requests in flight, ` +
       `${trial.published} events, ${owed.length} deliveries, ${verdict.lost.length} lost, ${verdict.early.length} early, ` +
       `${verdict.delivered.size} delivered, ${dead.length} dead letters of ${new Set(dead).size} deliveries, ` +
-      `${verdict.repeats} duplicates (bound ${bound}; ${verdict.unexplained.length} of tasks parked when a fault struck), ` +
+      `${verdict.repeats} duplicates (bound ${bound}; ${verdict.unexplained.length} of tasks parked when a fault struck; ` +
+      `the latest ${verdict.latestRepeatMs} ms after its attempt), ` +
       `${verdict.requests} requests, ${verdict.unseen} attempts failed before they reached a receiver, failed starts ` +
       `${trial.fleet.processes.map(({ name, failedStarts }) => `${name} ${failedStarts}`).join(', ')}`,
   );

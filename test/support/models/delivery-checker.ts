@@ -29,6 +29,8 @@ export interface Verdict {
   /** One line each, with the times. */
   readonly early: readonly string[];
   readonly repeats: number;
+  /** The longest time from the end of an attempt to its repeat, milliseconds. */
+  readonly latestRepeatMs: number;
   /** Repeats whose first request was not in flight during any fault. */
   readonly unexplained: readonly string[];
   /** Attempts with an impossible number, or of deliveries that are not owed. */
@@ -71,6 +73,7 @@ export function judge(
     lost: [] as string[],
     early: [] as string[],
     repeats: 0,
+    latestRepeatMs: 0,
     unexplained: [] as string[],
     strange: [] as string[],
     requests: exchanges.length,
@@ -88,6 +91,7 @@ export function judge(
     verdict.early.push(...earlyOf(log, options.retryScale));
     for (const { first, again } of repeatsOf(log)) {
       verdict.repeats += 1;
+      verdict.latestRepeatMs = Math.max(verdict.latestRepeatMs, again.at - first.answeredAt);
       const isExplained = windows.some(
         ({ from, to }) => first.at <= to && first.answeredAt >= from - repeatsMs,
       );
