@@ -1,9 +1,9 @@
 import type { PlantedBug } from './planted-bug.ts';
 
 const LANES = 'services/sender/lanes/lanes.ts';
-const LANE = 'services/sender/lanes/endpoint-lane.ts';
+const LANE = 'services/sender/lanes/endpoint-state.ts';
 const OPTIONS = 'services/sender/lanes/lane-options.ts';
-const READY = 'services/sender/lanes/ready-lanes.ts';
+const READY = 'services/sender/lanes/ready-endpoints.ts';
 const ISOLATION = 'test/sender/lanes/isolation.test.ts';
 const PARKING = 'test/sender/lanes/parking.test.ts';
 const LANES_TEST = 'test/sender/lanes/lanes.test.ts';
@@ -87,7 +87,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     bug: 'an endpoint with a large backlog takes every free slot',
     file: READY,
     text: 'ready.remove(turn);\n',
-    replacement: 'if (lane.queue.size < 2) ready.remove(turn);\n',
+    replacement: 'if (endpoint.queue.size < 2) ready.remove(turn);\n',
     test: LANES_TEST,
     title: 'give endpoints one fast slot each in turn',
   },
@@ -95,8 +95,8 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     id: 'known-slow-starts-fast',
     bug: 'attempts to an endpoint known to be slow start in the fast lane',
     file: LANES,
-    text: 'if (lane.isSlow) this.#enterSlow(lane, task);',
-    replacement: 'if (lane.isSlow && task.isProbe) this.#enterSlow(lane, task);',
+    text: 'if (endpoint.isSlow) this.#enterSlow(endpoint, task);',
+    replacement: 'if (endpoint.isSlow && task.isProbe) this.#enterSlow(endpoint, task);',
     test: LANES_TEST,
     title: 'gives an endpoint known to be slow no fast slot',
   },
@@ -166,7 +166,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   {
     id: 'late-process-blames',
     bug: 'a process that is late parks the tasks of endpoints that answer',
-    file: 'services/sender/lanes/endpoint-lane.ts',
+    file: 'services/sender/lanes/endpoint-state.ts',
     text: 'return this.#unheardMs(now) < Math.max(',
     replacement: 'return now < 0 && this.#unheardMs(now) < Math.max(',
     test: LANES_TEST,
@@ -175,7 +175,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
   {
     id: 'failing-endpoint-holds-the-intake',
     bug: 'while a process is late, an endpoint that fails holds up the others',
-    file: 'services/sender/lanes/endpoint-lane.ts',
+    file: 'services/sender/lanes/endpoint-state.ts',
     text: 'if (this.#hasFailed || now < this.#narrowUntil ||',
     replacement: 'if (now < this.#narrowUntil ||',
     test: LANES_TEST,
@@ -212,8 +212,8 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     id: 'healthy-wait-for-handshakes',
     bug: 'attempts to healthy endpoints wait for the connections of slow ones',
     file: LANES,
-    text: 'if (!lane.isSlow) return this.#fast.hasRoom();',
-    replacement: 'if (!lane.isSlow) return this.#fast.hasRoom() && this.#handshakes.hasRoom(false);',
+    text: 'if (!endpoint.isSlow) return this.#fast.hasRoom();',
+    replacement: 'if (!endpoint.isSlow) return this.#fast.hasRoom() && this.#handshakes.hasRoom(false);',
     test: 'test/sender/lanes/handshakes.test.ts',
     title: 'healthy and new endpoints start at once',
   },
@@ -221,7 +221,7 @@ export const LANE_BUGS: readonly PlantedBug[] = [
     id: 'intake-shut-until-an-attempt-ends',
     bug: 'a process that was late keeps the intake shut until an attempt ends',
     file: LANES,
-    text: 'const areFewer = this.#waiting.recount(lane, now);',
+    text: 'const areFewer = this.#waiting.recount(endpoint, now);',
     replacement: 'const areFewer = false;',
     test: 'test/sender/intake.test.ts',
     title: 'once the endpoint is silent for longer than usual',

@@ -1,6 +1,6 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const LANE = 'services/sender/lanes/endpoint-lane.ts';
+const LANE = 'services/sender/lanes/endpoint-state.ts';
 const OPTIONS = 'services/sender/lanes/lane-options.ts';
 const BACKLOG = 'services/sender/lanes/backlog.ts';
 const WAITING = 'services/sender/lanes/waiting.ts';
@@ -28,7 +28,7 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     id: 'burst-pauses-intake',
     bug: 'a burst to a few of many endpoints pauses intake for all of them',
     file: WAITING,
-    text: 'return this.#lanesForUs >= spread ? this.#forUs : 0;',
+    text: 'return this.#endpointsForUs >= spread ? this.#forUs : 0;',
     replacement: 'return spread > 0 ? this.#forUs : 0;',
     test: PARKING,
     title: 'a burst to a few of many endpoints does not count as waiting',
@@ -64,8 +64,8 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     id: 'parked-not-brought-back',
     bug: 'parked tasks are not brought back when their endpoint responds again',
     file: BACKLOG,
-    text: 'if (!this.wake || lane.isWaking || lane.parked === 0) return;',
-    replacement: 'if (!this.wake || lane.isWaking || lane.parked >= 0) return;',
+    text: 'if (!this.wake || endpoint.isWaking || endpoint.parked === 0) return;',
+    replacement: 'if (!this.wake || endpoint.isWaking || endpoint.parked >= 0) return;',
     test: RECOVERY,
     title: COMES_BACK,
   },
@@ -109,7 +109,7 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     id: 'own-load-parks-for-long',
     bug: 'tasks that wait for this process are parked for a minute when they are many',
     file: BACKLOG,
-    text: 'if (lane.waitsForUs(now)) return SOON_SECONDS;',
+    text: 'if (endpoint.waitsForUs(now)) return SOON_SECONDS;',
     replacement: '',
     test: PARKING,
     title: 'tasks that wait for this process come back after 3 s',
@@ -118,8 +118,8 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     id: 'dark-fill-the-room',
     bug: 'tasks of endpoints that do not answer fill the memory, and those of others are parked',
     file: WAITING,
-    text: 'if (!lane.waitsForUs(now)) return lane;',
-    replacement: 'if (now > 0) return lane;',
+    text: 'if (!endpoint.waitsForUs(now)) return endpoint;',
+    replacement: 'if (now > 0) return endpoint;',
     test: PARKING,
     title: 'make room for one that waits for this process',
   },
@@ -127,8 +127,8 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     id: 'parked-forgotten-before-durable',
     bug: 'parked tasks that take over three seconds to become durable are not brought back when the endpoint responds',
     file: 'services/sender/lanes/backlog.ts',
-    text: 'now - lane.parkedAt >= PARKED_MS_MAX',
-    replacement: 'now - lane.parkedAt >= 3000',
+    text: 'now - endpoint.parkedAt >= PARKED_MS_MAX',
+    replacement: 'now - endpoint.parkedAt >= 3000',
     test: 'test/sender/lanes/recovery.test.ts',
     title: 'are brought back once they are durable',
   },

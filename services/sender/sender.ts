@@ -197,7 +197,7 @@ class RunningSender implements Sender, PendingTaskOwner {
   }
 
   answered(pending: PendingTask, answer: Answer): void {
-    settleLane(pending, resultOfStatus(answer.status), answer);
+    settleInLanes(pending, resultOfStatus(answer.status), answer);
     this.#adjustIntakes();
   }
 
@@ -244,7 +244,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const { tracer } = this.#deps;
     let { settlement } = delivery;
     if (delivery.kind === 'attempted') {
-      settleLane(pending, resultOf(delivery.posted.exchange), delivery.posted);
+      settleInLanes(pending, resultOf(delivery.posted.exchange), delivery.posted);
       this.#attempts.info(attemptLine(task, delivery), 'attempt');
       if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {
@@ -279,7 +279,7 @@ class RunningSender implements Sender, PendingTaskOwner {
 }
 
 /** Tells the lanes the result of an attempt; ignored when they know it already. */
-function settleLane(
+function settleInLanes(
   pending: PendingTask,
   result: AttemptResult,
   { retryAfterSeconds, receiverMs }: Pick<Answer, 'retryAfterSeconds' | 'receiverMs'>,

@@ -1,5 +1,5 @@
 import { Allowance } from './allowance.ts';
-import type { EndpointLane } from './endpoint-lane.ts';
+import type { EndpointState } from './endpoint-state.ts';
 import type { LaneOptions } from './lane-options.ts';
 
 /** Parked tasks come up after one of these, but no later: a recovered endpoint must not wait for its tasks. */
@@ -31,17 +31,17 @@ export class Backlog {
    * tasks are parked, or while the endpoint answers and will take them soon. Bringing all back every few seconds would
    * overload everything.
    */
-  parkedSeconds(lane: EndpointLane, now: number): number {
-    if (this.wake) lane.parked += 1;
-    lane.parkedAt = now;
+  parkedSeconds(endpoint: EndpointState, now: number): number {
+    if (this.wake) endpoint.parked += 1;
+    endpoint.parkedAt = now;
     const { parkedSoonMs, parkedSoonPerEndpoint, parkedSoonMax } = this.#options;
-    if (lane.waitsForUs(now)) return SOON_SECONDS;
-    const takes = lane.isAnswering(now) ? SOON_ROUNDS * lane.drainable(parkedSoonMs, now) : 0;
+    if (endpoint.waitsForUs(now)) return SOON_SECONDS;
+    const takes = endpoint.isAnswering(now) ? SOON_ROUNDS * endpoint.drainable(parkedSoonMs, now) : 0;
     const isSoon =
-      lane.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
+      endpoint.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
       (takes > 0 || this.#soon.taken(now) < parkedSoonMax);
     if (!isSoon) return LATER_SECONDS;
-    lane.soon.take();
+    endpoint.soon.take();
     if (takes === 0) this.#soon.take();
     return SOON_SECONDS;
   }
@@ -50,22 +50,22 @@ export class Backlog {
    * Brings parked tasks back: as many as an endpoint that answers takes soon, or one to probe an endpoint that does
    * not.
    */
-  refill(lane: EndpointLane, waiting: number, now: number): void {
-    if (!this.wake || lane.isWaking || lane.parked === 0) return;
-    const most = this.#wanted(lane, waiting, now);
+  refill(endpoint: EndpointState, waiting: number, now: number): void {
+    if (!this.wake || endpoint.isWaking || endpoint.parked === 0) return;
+    const most = this.#wanted(endpoint, waiting, now);
     if (most <= 0) return;
-    lane.isWaking = true;
-    this.wake(lane.id, most).then(
-      (woken) => this.#woken(lane, woken, now),
-      () => this.#woken(lane, 0, now),
+    endpoint.isWaking = true;
+    this.wake(endpoint.id, most).then(
+      (woken) => this.#woken(endpoint, woken, now),
+      () => this.#woken(endpoint, 0, now),
     );
   }
 
-  #wanted(lane: EndpointLane, waiting: number, now: number): number {
-    const { size } = lane.queue;
-    const answers = lane.waitsForUs(now) || lane.isAnswering(now);
+  #wanted(endpoint: EndpointState, waiting: number, now: number): number {
+    const { size } = endpoint.queue;
+    const answers = endpoint.waitsForUs(now) || endpoint.isAnswering(now);
     if (!answers) return size === 0 ? 1 : 0;
-    const takes = Math.min(REFILL_MAX, Math.max(REFILL_MIN, lane.drainable(REFILL_MS, now)));
+    const takes = Math.min(REFILL_MAX, Math.max(REFILL_MIN, endpoint.drainable(REFILL_MS, now)));
     const room = Math.max(REFILL_MIN, this.#options.waitingMax / 2 - waiting);
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
   }
@@ -74,8 +74,8 @@ export class Backlog {
    * Handles a finished refill. An empty one does not prove that no task is parked: on a full disk they become durable
    * late.
    */
-  #woken(lane: EndpointLane, woken: number, now: number): void {
-    lane.isWaking = false;
-    if (woken === 0 && now - lane.parkedAt >= PARKED_MS_MAX) lane.parked = 0;
+  #woken(endpoint: EndpointState, woken: number, now: number): void {
+    endpoint.isWaking = false;
+    if (woken === 0 && now - endpoint.parkedAt >= PARKED_MS_MAX) endpoint.parked = 0;
   }
 }

@@ -3,12 +3,12 @@ import type { Clock } from '../../process/clock.ts';
 import { Deadlines } from '../../process/deadlines.ts';
 import { Backlog } from './backlog.ts';
 import { Demotions } from './demotions.ts';
-import { EndpointLane } from './endpoint-lane.ts';
+import { EndpointState } from './endpoint-state.ts';
 import { FastSlots } from './fast-slots.ts';
 import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptResult, QueuedTask } from './queued-task.ts';
-import { ReadyLanes } from './ready-lanes.ts';
+import { ReadyEndpoints } from './ready-endpoints.ts';
 import { UsualAnswer } from './usual-answer.ts';
 import { Waiting } from './waiting.ts';
 
@@ -19,11 +19,11 @@ import { Waiting } from './waiting.ts';
 export class Lanes {
   readonly #clock: Clock;
   readonly #options: LaneOptions;
-  readonly #endpoints = new Map<string, EndpointLane>();
+  readonly #endpoints = new Map<string, EndpointState>();
   readonly #demotions: Demotions;
   /** Endpoints to check again although none of their attempts may end. */
-  readonly #rechecks: Deadlines<EndpointLane>;
-  readonly #ready = new ReadyLanes((lane) => lane.kind(this.#clock.now()));
+  readonly #rechecks: Deadlines<EndpointState>;
+  readonly #ready = new ReadyEndpoints((endpoint) => endpoint.kind(this.#clock.now()));
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
   readonly #fast: FastSlots;
@@ -51,7 +51,7 @@ export class Lanes {
     this.#handshakes = new Handshakes(clock, options, () => this.#pump());
     this.#demotions = new Demotions(clock, options.demoteAfterMs, (task) => this.#demote(task));
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
-    this.#rechecks = new Deadlines(clock, recheck, (lane) => this.#recheck(lane));
+    this.#rechecks = new Deadlines(clock, recheck, (endpoint) => this.#recheck(endpoint));
     this.#backlog = new Backlog(options, wake);
   }
 
@@ -87,22 +87,23 @@ export class Lanes {
   /** Starts the task, now or when its turn comes, or parks it; one of its two callbacks will be called. */
   admit(task: QueuedTask): void {
     const now = this.#clock.now();
-    const lane = this.#laneOf(task.endpointId);
-    this.#waiting.seen(lane, now);
-    if (task.isBacklog && lane.parked > 0) lane.parked -= 1;
-    const isFree = lane.queue.claimEntity(task);
-    if (isFree && !lane.queue.hasNext && lane.hasRoom(now, this.#slow) && this.#hasSlot(lane)) {
-      this.#start(lane, task);
+    const endpoint = this.#endpointOf(task.endpointId);
+    this.#waiting.seen(endpoint, now);
+    if (task.isBacklog && endpoint.parked > 0) endpoint.parked -= 1;
+    const isFree = endpoint.queue.claimEntity(task);
+    if (isFree && !endpoint.queue.hasNext && endpoint.hasRoom(now, this.#slow) && this.#hasSlot(endpoint)) {
+      this.#start(endpoint, task);
       return;
     }
     task.place = 'waiting';
-    this.#waiting.add(lane, now);
-    if (isFree) lane.queue.push(task);
+    this.#waiting.add(endpoint, now);
+    if (isFree) endpoint.queue.push(task);
     // Counted with the new one: an endpoint may always have one task waiting.
-    if (lane.queue.size > this.#waiting.limit(lane, now)) this.#parkOne(lane, now);
-    if (this.#waiting.count > this.#options.waitingMax) this.#parkOne(this.#waiting.giver(lane, now), now);
-    this.#recheckLater(lane, now);
-    if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
+    if (endpoint.queue.size > this.#waiting.limit(endpoint, now)) this.#parkOne(endpoint, now);
+    if (this.#waiting.count > this.#options.waitingMax)
+      this.#parkOne(this.#waiting.giver(endpoint, now), now);
+    this.#recheckLater(endpoint, now);
+    if (endpoint.hasRoom(now, this.#slow)) this.#markReady(endpoint);
   }
 
   /** The attempt cannot begin yet, for a reason of our own: no time of its receiver passes until `stepped`. */
@@ -120,26 +121,27 @@ export class Lanes {
    * certainly took; all the time since its start by default.
    */
   settle(task: QueuedTask, result: AttemptResult, retryAfterMs: number | null, receiverMs?: number): void {
-    const lane = this.#endpoints.get(task.endpointId);
-    if (!lane || task.place === 'over') return;
+    const endpoint = this.#endpoints.get(task.endpointId);
+    if (!endpoint || task.place === 'over') return;
     const now = this.#clock.now();
     const took = receiverMs ?? now - task.startedAt;
     this.#demotions.ended(task);
-    this.#leave(lane, task);
-    lane.ended(task, result, {
+    this.#leave(endpoint, task);
+    endpoint.ended(task, result, {
       now,
       took: task.isDemoted ? Math.max(took, this.#options.demoteAfterMs) : took,
     });
     if (retryAfterMs !== null) {
-      lane.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
+      endpoint.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
     }
-    this.#waiting.recount(lane, now);
-    lane.queue.releaseEntity(task);
-    if (result !== 'success' && result !== 'uncounted') this.#trim(lane, now);
-    if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
+    this.#waiting.recount(endpoint, now);
+    endpoint.queue.releaseEntity(task);
+    if (result !== 'success' && result !== 'uncounted') this.#trim(endpoint, now);
+    if (endpoint.hasRoom(now, this.#slow)) this.#markReady(endpoint);
     this.#pump();
-    if (lane.isAnswering(now)) this.#backlog.refill(lane, this.#waiting.count, now);
-    if (lane.isIdle && this.#endpoints.size > this.#options.endpointsMax) this.#endpoints.delete(lane.id);
+    if (endpoint.isAnswering(now)) this.#backlog.refill(endpoint, this.#waiting.count, now);
+    if (endpoint.isIdle && this.#endpoints.size > this.#options.endpointsMax)
+      this.#endpoints.delete(endpoint.id);
   }
 
   /** Removes and returns every task that has not started; for our shutdown. */
@@ -147,10 +149,10 @@ export class Lanes {
     this.#isClosed = true;
     this.#rechecks.clear();
     const released: QueuedTask[] = [];
-    for (const lane of this.#endpoints.values()) {
-      for (let last = lane.queue.takeSurplus(false); last; last = lane.queue.takeSurplus(false)) {
+    for (const endpoint of this.#endpoints.values()) {
+      for (let last = endpoint.queue.takeSurplus(false); last; last = endpoint.queue.takeSurplus(false)) {
         last.place = 'over';
-        this.#waiting.remove(lane);
+        this.#waiting.remove(endpoint);
         released.push(last);
       }
     }
@@ -158,39 +160,39 @@ export class Lanes {
     return released;
   }
 
-  #laneOf(endpointId: string): EndpointLane {
-    let lane = this.#endpoints.get(endpointId);
-    if (!lane) {
-      lane = new EndpointLane(endpointId, this.#options, this.#usual);
-      this.#endpoints.set(endpointId, lane);
+  #endpointOf(endpointId: string): EndpointState {
+    let endpoint = this.#endpoints.get(endpointId);
+    if (!endpoint) {
+      endpoint = new EndpointState(endpointId, this.#options, this.#usual);
+      this.#endpoints.set(endpointId, endpoint);
     }
-    return lane;
+    return endpoint;
   }
 
-  #start(lane: EndpointLane, task: QueuedTask): void {
+  #start(endpoint: EndpointState, task: QueuedTask): void {
     const now = this.#clock.now();
     task.startedAt = now;
-    lane.started(task, now);
-    if (lane.isSlow) this.#enterSlow(lane, task);
+    endpoint.started(task, now);
+    if (endpoint.isSlow) this.#enterSlow(endpoint, task);
     else {
       this.#fast.take();
       task.place = 'fast';
     }
     this.#demotions.started(task, now);
-    if (task.place === 'slow') this.#handshakes.start(task, lane.kind(now) === 'dark');
+    if (task.place === 'slow') this.#handshakes.start(task, endpoint.kind(now) === 'dark');
     else task.start();
   }
 
-  #enterSlow(lane: EndpointLane, task: QueuedTask): void {
+  #enterSlow(endpoint: EndpointState, task: QueuedTask): void {
     this.#slow += 1;
-    lane.slow.add(task);
+    endpoint.slow.add(task);
     task.place = 'slow';
   }
 
-  #leave(lane: EndpointLane, task: QueuedTask): void {
+  #leave(endpoint: EndpointState, task: QueuedTask): void {
     if (task.place === 'slow') {
       this.#slow -= 1;
-      lane.slow.delete(task);
+      endpoint.slow.delete(task);
       this.#moveOverdue();
     } else {
       this.#fast.free();
@@ -201,21 +203,21 @@ export class Lanes {
 
   /** No response in time: the attempt continues, and its fast slot becomes free. */
   #demote(task: QueuedTask): void {
-    const lane = this.#endpoints.get(task.endpointId);
-    if (!lane || task.place === 'over') return;
+    const endpoint = this.#endpoints.get(task.endpointId);
+    if (!endpoint || task.place === 'over') return;
     const now = this.#clock.now();
     task.isDemoted = true;
     task.turnSlow();
-    lane.turnSlow();
-    this.#waiting.recount(lane, now);
+    endpoint.turnSlow();
+    this.#waiting.recount(endpoint, now);
     if (task.place === 'fast') {
       this.#demoted += 1;
       this.#overdue.add(task);
       this.#moveOverdue();
     }
-    lane.queue.releaseEntity(task);
-    if (!lane.isAnswering(now)) this.#trim(lane, now);
-    if (lane.hasRoom(now, this.#slow)) this.#markReady(lane);
+    endpoint.queue.releaseEntity(task);
+    if (!endpoint.isAnswering(now)) this.#trim(endpoint, now);
+    if (endpoint.hasRoom(now, this.#slow)) this.#markReady(endpoint);
     this.#pump();
     this.onFewerWaiting();
   }
@@ -225,71 +227,71 @@ export class Lanes {
       if (this.#slow >= this.#options.slowSlotsMost) return;
       this.#overdue.delete(task);
       this.#fast.free();
-      const lane = this.#endpoints.get(task.endpointId);
-      if (lane) this.#enterSlow(lane, task);
+      const endpoint = this.#endpoints.get(task.endpointId);
+      if (endpoint) this.#enterSlow(endpoint, task);
     }
   }
 
-  #recheckLater(lane: EndpointLane, now: number): void {
-    const waits = lane.queue.size > 0 || lane.parked > 0;
-    if (waits && !lane.recheck && !this.#isClosed) lane.recheck = this.#rechecks.add(lane, now);
+  #recheckLater(endpoint: EndpointState, now: number): void {
+    const waits = endpoint.queue.size > 0 || endpoint.parked > 0;
+    if (waits && !endpoint.recheck && !this.#isClosed) endpoint.recheck = this.#rechecks.add(endpoint, now);
   }
 
   /**
    * Probes an endpoint that does not answer, and brings back parked tasks where none waits. Once it is silent, or this
    * process is no longer late, its tasks do not wait for us any more, although none of its attempts ends or starts.
    */
-  #recheck(lane: EndpointLane): void {
-    lane.recheck = null;
+  #recheck(endpoint: EndpointState): void {
+    endpoint.recheck = null;
     const now = this.#clock.now();
-    const areFewer = this.#waiting.recount(lane, now);
-    if (lane.hasRoom(now, this.#slow)) {
-      this.#markReady(lane);
-      this.#backlog.refill(lane, this.#waiting.count, now);
+    const areFewer = this.#waiting.recount(endpoint, now);
+    if (endpoint.hasRoom(now, this.#slow)) {
+      this.#markReady(endpoint);
+      this.#backlog.refill(endpoint, this.#waiting.count, now);
     }
-    this.#recheckLater(lane, now);
+    this.#recheckLater(endpoint, now);
     if (areFewer) this.onFewerWaiting();
   }
 
   /** Parks the tasks that a failing endpoint cannot take in a few seconds: they wait in the broker, not here. */
-  #trim(lane: EndpointLane, now: number): void {
-    const limit = this.#waiting.limit(lane, now);
-    while (lane.queue.size > limit) this.#parkOne(lane, now);
+  #trim(endpoint: EndpointState, now: number): void {
+    const limit = this.#waiting.limit(endpoint, now);
+    while (endpoint.queue.size > limit) this.#parkOne(endpoint, now);
   }
 
   /** Parks one task. For an endpoint that does not answer the newest stay: after its recovery nothing new is late. */
-  #parkOne(lane: EndpointLane, now: number): void {
-    const task = lane.queue.takeSurplus(!lane.isHealthy(now) && !lane.isAnswering(now));
+  #parkOne(endpoint: EndpointState, now: number): void {
+    const task = endpoint.queue.takeSurplus(!endpoint.isHealthy(now) && !endpoint.isAnswering(now));
     if (!task) return;
     task.place = 'over';
-    this.#waiting.remove(lane);
-    task.park(tierLasting(this.#backlog.parkedSeconds(lane, now), this.#options.retryScale));
-    this.#recheckLater(lane, now);
+    this.#waiting.remove(endpoint);
+    task.park(tierLasting(this.#backlog.parkedSeconds(endpoint, now), this.#options.retryScale));
+    this.#recheckLater(endpoint, now);
   }
 
-  #hasSlot(lane: EndpointLane): boolean {
-    if (!lane.isSlow) return this.#fast.hasRoom();
-    const isDark = lane.kind(this.#clock.now()) === 'dark';
+  #hasSlot(endpoint: EndpointState): boolean {
+    if (!endpoint.isSlow) return this.#fast.hasRoom();
+    const isDark = endpoint.kind(this.#clock.now()) === 'dark';
     return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom(isDark);
   }
 
-  #markReady(lane: EndpointLane): void {
-    if (!lane.queue.hasNext) return;
-    this.#ready.add(lane);
+  #markReady(endpoint: EndpointState): void {
+    if (!endpoint.queue.hasNext) return;
+    this.#ready.add(endpoint);
     this.#pump();
   }
 
   /** Starts one attempt per endpoint and turn, so that an endpoint with a backlog does not take every free slot. */
   #pump(): void {
-    const hasSlot = (lane: EndpointLane) => this.#hasSlot(lane);
-    for (let lane = this.#ready.next(hasSlot); lane; lane = this.#ready.next(hasSlot)) {
+    const hasSlot = (endpoint: EndpointState) => this.#hasSlot(endpoint);
+    for (let endpoint = this.#ready.next(hasSlot); endpoint; endpoint = this.#ready.next(hasSlot)) {
       const now = this.#clock.now();
-      if (!lane.hasRoom(now, this.#slow)) continue;
-      const task = lane.isSilent(now) ? lane.queue.nextProbe() : lane.queue.next();
+      if (!endpoint.hasRoom(now, this.#slow)) continue;
+      const task = endpoint.isSilent(now) ? endpoint.queue.nextProbe() : endpoint.queue.next();
       if (!task) continue;
-      if (lane.queue.hasNext) this.#ready.add(lane);
-      this.#waiting.remove(lane);
-      this.#start(lane, task);
+      if (endpoint.queue.hasNext) this.#ready.add(endpoint);
+      this.#waiting.remove(endpoint);
+      this.#start(endpoint, task);
     }
   }
 }

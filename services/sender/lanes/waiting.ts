@@ -1,5 +1,5 @@
 import { LinkedList } from '../../process/linked-list.ts';
-import type { EndpointLane, LaneNode } from './endpoint-lane.ts';
+import type { EndpointNode, EndpointState } from './endpoint-state.ts';
 import { EndpointsInUse } from './in-use.ts';
 import type { LaneOptions } from './lane-options.ts';
 
@@ -17,10 +17,10 @@ const LOOKED_AT_MAX = 16;
 export class Waiting {
   readonly #options: LaneOptions;
   readonly #inUse = new EndpointsInUse();
-  readonly #lanes = new LinkedList<LaneNode>();
+  readonly #lanes = new LinkedList<EndpointNode>();
   #count = 0;
   #forUs = 0;
-  #lanesForUs = 0;
+  #endpointsForUs = 0;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -36,34 +36,34 @@ export class Waiting {
    */
   get forUs(): number {
     const spread = Math.min(SPREAD, Math.ceil(this.#inUse.count * SPREAD_SHARE));
-    return this.#lanesForUs >= spread ? this.#forUs : 0;
+    return this.#endpointsForUs >= spread ? this.#forUs : 0;
   }
 
   /** A task arrived for the endpoint. */
-  seen(lane: EndpointLane, now: number): void {
-    lane.seenIn = this.#inUse.seen(lane.seenIn, now);
+  seen(endpoint: EndpointState, now: number): void {
+    endpoint.seenIn = this.#inUse.seen(endpoint.seenIn, now);
   }
 
-  add(lane: EndpointLane, now: number): void {
+  add(endpoint: EndpointState, now: number): void {
     this.#count += 1;
-    this.#lanes.append(lane.busy);
-    if (lane.waitsForUs(now)) this.#countForUs(lane, 1);
+    this.#lanes.append(endpoint.busy);
+    if (endpoint.waitsForUs(now)) this.#countForUs(endpoint, 1);
   }
 
   /** A task no longer waits: it was started, parked or released. */
-  remove(lane: EndpointLane): void {
+  remove(endpoint: EndpointState): void {
     this.#count -= 1;
-    if (lane.waitingForUs > 0) this.#countForUs(lane, -1);
-    if (lane.queue.size === 0) this.#lanes.remove(lane.busy);
+    if (endpoint.waitingForUs > 0) this.#countForUs(endpoint, -1);
+    if (endpoint.queue.size === 0) this.#lanes.remove(endpoint.busy);
   }
 
   /**
    * Stops counting the tasks of an endpoint that has become slow, silent or fails: they wait for it, and must not hold
    * up the intake. Returns whether fewer are counted.
    */
-  recount(lane: EndpointLane, now: number): boolean {
-    if (lane.waitingForUs === 0 || lane.waitsForUs(now)) return false;
-    this.#countForUs(lane, -lane.waitingForUs);
+  recount(endpoint: EndpointState, now: number): boolean {
+    if (endpoint.waitingForUs === 0 || endpoint.waitsForUs(now)) return false;
+    this.#countForUs(endpoint, -endpoint.waitingForUs);
     return true;
   }
 
@@ -72,37 +72,37 @@ export class Waiting {
    * slow and answers, as many as it drains in `drainMs`; while it fails or is silent, a few. None gets more than its
    * share when room is short.
    */
-  limit(lane: EndpointLane, now: number): number {
+  limit(endpoint: EndpointState, now: number): number {
     const { waitingMax, waitingPerEndpointMin, waitingFailingMax, drainMs } = this.#options;
     const isShort = this.#count * 2 >= waitingMax;
     const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanes.size));
     const most = isShort ? share : waitingMax;
-    if (lane.waitsForUs(now)) return most;
-    const wanted = lane.isAnswering(now) ? lane.drainable(drainMs, now) : waitingFailingMax;
+    if (endpoint.waitsForUs(now)) return most;
+    const wanted = endpoint.isAnswering(now) ? endpoint.drainable(drainMs, now) : waitingFailingMax;
     return Math.max(1, Math.min(most, wanted));
   }
 
   /**
-   * Returns the endpoint that gives up a task when there is no room for one of `lane`: itself, unless it waits for us.
+   * Returns the endpoint that gives up a task when there is no room for one of `endpoint`: itself, unless it waits for us.
    * Then another that does not.
    */
-  giver(lane: EndpointLane, now: number): EndpointLane {
-    if (!lane.waitsForUs(now)) return lane;
+  giver(endpoint: EndpointState, now: number): EndpointState {
+    if (!endpoint.waitsForUs(now)) return endpoint;
     for (let looked = 0; looked < LOOKED_AT_MAX && this.#lanes.first; looked += 1) {
       const { first } = this.#lanes;
-      if (!first.lane.waitsForUs(now)) return first.lane;
+      if (!first.endpoint.waitsForUs(now)) return first.endpoint;
       // The next look begins with another.
       this.#lanes.remove(first);
       this.#lanes.append(first);
     }
-    return lane;
+    return endpoint;
   }
 
-  #countForUs(lane: EndpointLane, change: number): void {
-    const before = lane.waitingForUs;
-    lane.waitingForUs += change;
+  #countForUs(endpoint: EndpointState, change: number): void {
+    const before = endpoint.waitingForUs;
+    endpoint.waitingForUs += change;
     this.#forUs += change;
-    if (before === 0) this.#lanesForUs += 1;
-    else if (lane.waitingForUs === 0) this.#lanesForUs -= 1;
+    if (before === 0) this.#endpointsForUs += 1;
+    else if (endpoint.waitingForUs === 0) this.#endpointsForUs -= 1;
   }
 }

@@ -2,7 +2,7 @@ import { EncodedEntries } from '../../../codec/encoded-entries.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { ReadRecord } from '../consumer/partition.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
-import type { JournalLane } from './journal-lane.ts';
+import type { PartitionJournal } from './partition-journal.ts';
 
 export interface JournalRecordDeps {
   readonly records: KafkaRecords;
@@ -20,7 +20,7 @@ interface Deps extends JournalRecordDeps {
   readonly dropped: (record: ReadRecord) => void;
 }
 
-/** Makes the batches of a lane from its records, each with `max` entries at the most. */
+/** Makes the batches of a partition from its records, each with `max` entries at the most. */
 export class JournalBatches {
   readonly #deps: Deps;
   readonly #max: number;
@@ -31,19 +31,19 @@ export class JournalBatches {
   }
 
   /** Returns as many entries as may go together, up to a record that cannot be read. */
-  async next(lane: JournalLane): Promise<JournalLane['held']> {
+  async next(journal: PartitionJournal): Promise<PartitionJournal['held']> {
     const entries: Buffer[] = [];
     const positions: number[] = [];
     const records: ReadRecord[] = [];
-    for (const record of lane.waiting.slice(0, this.#max)) {
-      const opened = lane.opened ?? (await this.#open(lane, record, entries.length > 0));
+    for (const record of journal.waiting.slice(0, this.#max)) {
+      const opened = journal.opened ?? (await this.#open(journal, record, entries.length > 0));
       if (!opened) break;
       for (; opened.taken < opened.entries.length && entries.length < this.#max; opened.taken += 1) {
         entries.push(opened.entries[opened.taken] as Buffer);
         positions.push(record.offset * JOURNAL_RECORD_MAX + opened.taken);
       }
-      lane.opened = opened.taken < opened.entries.length ? opened : null;
-      if (lane.opened) break;
+      journal.opened = opened.taken < opened.entries.length ? opened : null;
+      if (journal.opened) break;
       records.push(record);
     }
     const [first] = positions;
@@ -51,19 +51,19 @@ export class JournalBatches {
     if (first === undefined || last === undefined) return null;
     return {
       batch: {
-        partition: this.#deps.nameOf(lane.partition.id, lane.partition.topicId),
+        partition: this.#deps.nameOf(journal.partition.id, journal.partition.topicId),
         first,
         last,
         positions,
-        after: lane.after,
+        after: journal.after,
         entries: new EncodedEntries(entries),
       },
       records,
     };
   }
 
-  async #open(lane: JournalLane, record: ReadRecord, hasEarlier: boolean) {
-    const entries = await this.#read(lane, record, hasEarlier);
+  async #open(journal: PartitionJournal, record: ReadRecord, hasEarlier: boolean) {
+    const entries = await this.#read(journal, record, hasEarlier);
     return entries && { record, entries, taken: 0 };
   }
 
@@ -71,7 +71,11 @@ export class JournalBatches {
    * Returns the entries; null = the batch ends before them. A record that can never be read is stored, once it comes
    * first.
    */
-  async #read(lane: JournalLane, record: ReadRecord, hasEarlier: boolean): Promise<readonly Buffer[] | null> {
+  async #read(
+    journal: PartitionJournal,
+    record: ReadRecord,
+    hasEarlier: boolean,
+  ): Promise<readonly Buffer[] | null> {
     const { records, closing, quarantine, log, topic, dropped } = this.#deps;
     const value = record.value ?? Buffer.alloc(0);
     if (!records.isKnown(value)) {
@@ -79,14 +83,14 @@ export class JournalBatches {
       await records.learn(value, closing);
     }
     try {
-      const entries = records.journalEntries(value, { isDecoded: lane.isSuspect });
+      const entries = records.journalEntries(value, { isDecoded: journal.isSuspect });
       if (entries.length > 0 && entries.length <= JOURNAL_RECORD_MAX) return entries;
       throw new Error(`${entries.length} entries in one record: 1 to ${JOURNAL_RECORD_MAX} can be read`);
     } catch (error) {
       if (hasEarlier) return null;
       log.error({ topic, offset: record.offset, detail: String(error) }, 'a journal record cannot be read');
       await quarantine(record, String(error));
-      lane.waiting.shift();
+      journal.waiting.shift();
       dropped(record);
       return null;
     }

@@ -9,7 +9,13 @@ import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX } from '../registry/records.ts';
 import { JournalBatches, type JournalRecordDeps } from './journal-batches.ts';
-import { gatherMs, JOURNAL_HELD, type JournalLane, newJournalLane, opensAgain } from './journal-lane.ts';
+import {
+  gatherMs,
+  JOURNAL_HELD,
+  newPartitionJournal,
+  opensAgain,
+  type PartitionJournal,
+} from './partition-journal.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
 const PAUSE_MS = 100;
@@ -67,7 +73,7 @@ class KafkaJournalConsumer implements Consumer {
   readonly #batches: JournalBatches;
   /** The store's position when the reading of a partition began, by the partition's number. */
   readonly #starts = new Map<number, number | undefined>();
-  readonly #lanes = new Map<Partition, JournalLane>();
+  readonly #journals = new Map<Partition, PartitionJournal>();
   readonly #topic: TopicConsumer;
   readonly #stopping = new AbortController();
   readonly #outage: JournalOutage;
@@ -120,7 +126,7 @@ class KafkaJournalConsumer implements Consumer {
   }
 
   get stuck(): { readonly count: number; readonly since: number } {
-    const failing = [...this.#lanes.values()].filter(({ failures }) => failures > 0);
+    const failing = [...this.#journals.values()].filter(({ failures }) => failures > 0);
     return { count: failing.length, since: Math.min(...failing.map(({ failingSince }) => failingSince)) };
   }
 
@@ -138,34 +144,34 @@ class KafkaJournalConsumer implements Consumer {
   }
 
   #take(record: ReadRecord): void {
-    let lane = this.#lanes.get(record.partition);
-    if (!lane) {
-      lane = newJournalLane(record.partition, this.#starts.get(record.partition.id));
-      this.#lanes.set(record.partition, lane);
+    let journal = this.#journals.get(record.partition);
+    if (!journal) {
+      journal = newPartitionJournal(record.partition, this.#starts.get(record.partition.id));
+      this.#journals.set(record.partition, journal);
     }
-    lane.waiting.push(record);
+    journal.waiting.push(record);
     // After the whole fetch was handed over: larger batches.
-    queueMicrotask(() => lane && this.#wake(lane));
+    queueMicrotask(() => journal && this.#wake(journal));
   }
 
   #wakeAll(): void {
-    for (const lane of this.#lanes.values()) this.#wake(lane);
+    for (const journal of this.#journals.values()) this.#wake(journal);
   }
 
   /**
-   * Starts a lane's work. Without the pause while membership is unsure, it would call itself for ever and block the
+   * Starts a partition's work. Without the pause while membership is unsure, it would call itself for ever and block the
    * process.
    */
-  #wake(lane: JournalLane): void {
-    const { working, waiting, partition } = lane;
+  #wake(journal: PartitionJournal): void {
+    const { working, waiting, partition } = journal;
     if (working || this.#paused || this.#stop || waiting.length === 0 || !partition.isAlive) return;
     if (!this.#topic.isTrusted) {
       this.#lookAgain();
       return;
     }
-    lane.working = this.#work(lane).finally(() => {
-      lane.working = null;
-      this.#wake(lane);
+    journal.working = this.#work(journal).finally(() => {
+      journal.working = null;
+      this.#wake(journal);
     });
   }
 
@@ -176,44 +182,44 @@ class KafkaJournalConsumer implements Consumer {
     });
   }
 
-  async #work(lane: JournalLane): Promise<void> {
-    while (!this.#paused && !this.#stop && lane.partition.isAlive && this.#topic.isTrusted) {
+  async #work(journal: PartitionJournal): Promise<void> {
+    while (!this.#paused && !this.#stop && journal.partition.isAlive && this.#topic.isTrusted) {
       try {
-        lane.held ??= await this.#batches.next(lane);
-        if (!lane.held) return;
-        await this.#handler(lane.held.batch);
+        journal.held ??= await this.#batches.next(journal);
+        if (!journal.held) return;
+        await this.#handler(journal.held.batch);
       } catch (error) {
         if (this.#abandoned) return;
-        if (error instanceof PositionLost) return this.#readAgain(lane, error);
-        if (opensAgain(lane)) continue;
-        await this.#pauseAfter(lane, error);
+        if (error instanceof PositionLost) return this.#readAgain(journal, error);
+        if (opensAgain(journal)) continue;
+        await this.#pauseAfter(journal, error);
         continue;
       }
       if (this.#abandoned) return;
-      const { records, batch } = lane.held;
-      lane.held = null;
-      lane.after = batch.last;
-      lane.failures = 0;
+      const { records, batch } = journal.held;
+      journal.held = null;
+      journal.after = batch.last;
+      journal.failures = 0;
       if (this.stuck.count === 0) this.#outage.succeeded();
-      lane.isSuspect = false;
-      lane.waiting.splice(0, records.length);
+      journal.isSuspect = false;
+      journal.waiting.splice(0, records.length);
       for (const record of records) this.#topic.done(record);
-      const pause = gatherMs(lane.partition, batch.entries.length, this.#deps.clock.now());
+      const pause = gatherMs(journal.partition, batch.entries.length, this.#deps.clock.now());
       if (pause > 0) await this.#deps.clock.sleep(pause, this.#stopping.signal);
     }
   }
 
-  async #pauseAfter(lane: JournalLane, error: unknown): Promise<void> {
+  async #pauseAfter(journal: PartitionJournal, error: unknown): Promise<void> {
     const { clock } = this.#deps;
-    if (lane.failures === 0) lane.failingSince = clock.now();
-    lane.failures += 1;
-    this.#outage.failed(error, lane.held?.batch);
-    const pause = growingPause(lane.failures, PAUSE_MS, PAUSE_MS_MAX);
+    if (journal.failures === 0) journal.failingSince = clock.now();
+    journal.failures += 1;
+    this.#outage.failed(error, journal.held?.batch);
+    const pause = growingPause(journal.failures, PAUSE_MS, PAUSE_MS_MAX);
     await clock.sleep(pause, this.#stopping.signal);
   }
 
   /** The store was set back: the partition is read again from where it is now. */
-  #readAgain({ partition }: JournalLane, { message }: PositionLost): void {
+  #readAgain({ partition }: PartitionJournal, { message }: PositionLost): void {
     const { log, topic } = this.#deps;
     log.warn(
       { topic, partition: partition.id, detail: message },
@@ -223,7 +229,7 @@ class KafkaJournalConsumer implements Consumer {
   }
 
   #forgetDead(): void {
-    for (const partition of this.#lanes.keys()) if (!partition.isAlive) this.#lanes.delete(partition);
+    for (const partition of this.#journals.keys()) if (!partition.isAlive) this.#journals.delete(partition);
     this.#wakeAll();
   }
 
@@ -232,7 +238,7 @@ class KafkaJournalConsumer implements Consumer {
     this.#stopping.abort();
     const until = clock.now() + deadlineMs;
     const limit = new AbortController();
-    const working = Promise.all([...this.#lanes.values()].map((lane) => lane.working));
+    const working = Promise.all([...this.#journals.values()].map((journal) => journal.working));
     const late = clock.sleep(deadlineMs, limit.signal).then(() => false);
     const inTime = await Promise.race([working.then(() => true), late]);
     limit.abort();

@@ -6,8 +6,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Partition, type ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
 import type { TopicConsumer } from '../../../../services/broker/kafka/consumer/topic-consumer.ts';
 import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
-import { JOURNAL_HELD } from '../../../../services/broker/kafka/streams/journal-lane.ts';
 import { KafkaJournal } from '../../../../services/broker/kafka/streams/journal-source.ts';
+import { JOURNAL_HELD } from '../../../../services/broker/kafka/streams/partition-journal.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 

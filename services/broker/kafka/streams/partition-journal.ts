@@ -15,7 +15,7 @@ export interface OpenedRecord {
 }
 
 /** The records of one partition that are not in the store yet. */
-export interface JournalLane {
+export interface PartitionJournal {
   readonly partition: Partition;
   readonly waiting: ReadRecord[];
   /** The first waiting record, when an earlier batch holds its first entries. */
@@ -31,7 +31,7 @@ export interface JournalLane {
   failingSince: number;
 }
 
-export const newJournalLane = (partition: Partition, after: number | undefined): JournalLane => ({
+export const newPartitionJournal = (partition: Partition, after: number | undefined): PartitionJournal => ({
   partition,
   after,
   waiting: [],
@@ -47,20 +47,20 @@ export const newJournalLane = (partition: Partition, after: number | undefined):
  * Returns whether the batch that was not accepted has an entry that cannot be decoded. Then its records are opened
  * again: the store ignores what it has of them.
  */
-export function opensAgain(lane: JournalLane): boolean {
+export function opensAgain(journal: PartitionJournal): boolean {
   try {
-    for (const _ of lane.held?.batch.entries ?? []);
+    for (const _ of journal.held?.batch.entries ?? []);
     return false;
   } catch {
-    lane.held = null;
-    lane.opened = null;
-    lane.isSuspect = true;
+    journal.held = null;
+    journal.opened = null;
+    journal.isSuspect = true;
     return true;
   }
 }
 
 /**
- * Returns the pause after a batch of so many entries, milliseconds; 0 = none. It ends for all lanes at the same moment:
+ * Returns the pause after a batch of so many entries, milliseconds; 0 = none. It ends for all partitions at the same moment:
  * the store makes one transaction of their batches, and writes a page once for many entries.
  */
 export function gatherMs({ held, heldBytes }: Partition, entries: number, now: number): number {

@@ -1,22 +1,22 @@
 import { LinkedList } from '../../process/linked-list.ts';
-import type { EndpointLane, Kind, LaneNode } from './endpoint-lane.ts';
+import type { EndpointNode, EndpointState, Kind } from './endpoint-state.ts';
 
 /** Endpoints that could start an attempt if a slot were free, the longest waiting first: a list per kind of slot. */
-export class ReadyLanes {
-  readonly #kindOf: (lane: EndpointLane) => Kind;
-  readonly #lists: Readonly<Record<Kind, LinkedList<LaneNode>>> = {
+export class ReadyEndpoints {
+  readonly #kindOf: (endpoint: EndpointState) => Kind;
+  readonly #lists: Readonly<Record<Kind, LinkedList<EndpointNode>>> = {
     fast: new LinkedList(),
     slow: new LinkedList(),
     dark: new LinkedList(),
   };
 
-  constructor(kindOf: (lane: EndpointLane) => Kind) {
+  constructor(kindOf: (endpoint: EndpointState) => Kind) {
     this.#kindOf = kindOf;
   }
 
   /** Appends the endpoint, unless it waits already. */
-  add(lane: EndpointLane): void {
-    this.#of(lane).append(lane.ready);
+  add(endpoint: EndpointState): void {
+    this.#of(endpoint).append(endpoint.ready);
   }
 
   clear(): void {
@@ -24,27 +24,30 @@ export class ReadyLanes {
   }
 
   /** Removes and returns the endpoint whose turn it is; null: `hasSlot` has no slot for any of them. */
-  next(hasSlot: (lane: EndpointLane) => boolean): EndpointLane | null {
+  next(hasSlot: (endpoint: EndpointState) => boolean): EndpointState | null {
     const { fast, slow, dark } = this.#lists;
     return this.#nextOf(fast, hasSlot) ?? this.#nextOf(slow, hasSlot) ?? this.#nextOf(dark, hasSlot);
   }
 
-  #nextOf(ready: LinkedList<LaneNode>, hasSlot: (lane: EndpointLane) => boolean): EndpointLane | null {
+  #nextOf(
+    ready: LinkedList<EndpointNode>,
+    hasSlot: (endpoint: EndpointState) => boolean,
+  ): EndpointState | null {
     for (let turn = ready.first; turn; turn = ready.first) {
-      const { lane } = turn;
-      if (hasSlot(lane)) {
+      const { endpoint } = turn;
+      if (hasSlot(endpoint)) {
         ready.remove(turn);
-        return lane;
+        return endpoint;
       }
       // It has changed since it was added: now it waits for another kind of slot.
-      const other = this.#of(lane);
+      const other = this.#of(endpoint);
       if (other === ready) return null;
       other.append(turn);
     }
     return null;
   }
 
-  #of(lane: EndpointLane): LinkedList<LaneNode> {
-    return this.#lists[this.#kindOf(lane)];
+  #of(endpoint: EndpointState): LinkedList<EndpointNode> {
+    return this.#lists[this.#kindOf(endpoint)];
   }
 }

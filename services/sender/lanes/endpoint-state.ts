@@ -28,12 +28,12 @@ interface Ended {
 }
 
 /** An endpoint's place in a list of waiting endpoints. */
-export class LaneNode extends ListNode<LaneNode> {
-  readonly lane: EndpointLane;
+export class EndpointNode extends ListNode<EndpointNode> {
+  readonly endpoint: EndpointState;
 
-  constructor(lane: EndpointLane) {
+  constructor(endpoint: EndpointState) {
     super();
-    this.lane = lane;
+    this.endpoint = endpoint;
   }
 }
 
@@ -45,15 +45,15 @@ export class LaneNode extends ListNode<LaneNode> {
  *     slow ─ no response for a second while slow attempts hang ──► silent: a probe now and then
  *     silent ─ any response, or the last slow attempt ends ──► slow; a success also forgets the attempts that hang
  */
-export class EndpointLane {
+export class EndpointState {
   readonly id: string;
   readonly queue = new TaskQueue();
   /** Its place among the endpoints that could start an attempt if a slot were free. */
-  readonly ready = new LaneNode(this);
+  readonly ready = new EndpointNode(this);
   /** Its place among the endpoints with waiting tasks. */
-  readonly busy = new LaneNode(this);
+  readonly busy = new EndpointNode(this);
   /** When it is checked again although none of its attempts has ended. */
-  recheck: Deadline<EndpointLane> | null = null;
+  recheck: Deadline<EndpointState> | null = null;
   /** The number of its waiting tasks that wait for this process alone; kept by the lanes. */
   waitingForUs = 0;
   /** The last period in which a task arrived for it. */
