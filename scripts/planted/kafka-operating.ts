@@ -1,6 +1,6 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const SEEN = 'services/broker/kafka/seen/seen-events.ts';
+const SEEN = 'services/broker/kafka/seen/repeated-events.ts';
 const PLACE = 'services/broker/kafka/lag/lag-place.ts';
 const METRICS = 'services/observability/broker-metrics.ts';
 const OTHERS = 'services/broker/kafka/lag/others-tasks.ts';

@@ -29,7 +29,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'put-back-event-stays-refused',
     bug: 'an event that an operator puts back from quarantine is quarantined again for the old reason',
-    file: 'services/broker/kafka/streams/event-stream.ts',
+    file: 'services/broker/kafka/streams/events-topic.ts',
     text: 'const refusal = requeuedAs(headers) === undefined ? refusalIn(headers) : undefined;',
     replacement: 'const refusal = refusalIn(headers);',
     test: 'test/broker/kafka/contract.test.ts',

@@ -14,7 +14,7 @@ export const CANCEL_REASONS = [
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 /** Returns why nothing may be sent to an endpoint in its present state, or null when it is active. */
-export function refusalOf(endpoint: Pick<Endpoint, 'status'> | undefined): CancelReason | null {
+export function cancelReason(endpoint: Pick<Endpoint, 'status'> | undefined): CancelReason | null {
   switch (endpoint?.status) {
     case undefined:
       return 'endpoint_deleted';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Counter, type Registry } from 'prom-client';
 import type { Broker } from '../broker/broker.ts';
-import { refusalOf } from '../domain/outcome.ts';
+import { cancelReason } from '../domain/outcome.ts';
 import type { ReplayCancelReason } from '../domain/replay.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Outage } from '../telemetry/outage.ts';
 import { missedPage } from './missed-page.ts';
-import { REPLAY_PACE, type ReplayPace, Turns } from './turns.ts';
+import { REPLAY_PACE, type ReplayPace, ReplayTurns } from './turns.ts';
 
 /** How often the store is checked for replays that another process started, while none runs. */
 const LOOK_MS = 1000;
@@ -48,7 +48,7 @@ export function replayedDeliveries(registry: Registry): Counter {
 export class Replayer {
   readonly #deps: ReplayerDeps;
   readonly #pace: ReplayPace;
-  readonly #turns: Turns;
+  readonly #turns: ReplayTurns;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   readonly #stopListening: () => void;
@@ -61,7 +61,7 @@ export class Replayer {
   constructor(deps: ReplayerDeps) {
     this.#deps = deps;
     this.#pace = { ...REPLAY_PACE, ...deps.pace };
-    this.#turns = new Turns(this.#pace);
+    this.#turns = new ReplayTurns(this.#pace);
     const { log } = deps;
     this.#reading = new Outage(
       (error) =>
@@ -149,7 +149,7 @@ export class Replayer {
     const { merchantId, endpointId, place } = replay;
     if (merchantId === null || endpointId === null) return true;
     const endpoint = await this.#deps.store.endpoints.get(merchantId, endpointId);
-    const refusal = refusalOf(endpoint);
+    const refusal = cancelReason(endpoint);
     if (refusal !== null) await this.#finish(replay, 'cancelled', refusal);
     if (!endpoint || refusal !== null) return false;
     const changedMsAgo = this.#deps.clock.wall() - endpoint.updatedAt;

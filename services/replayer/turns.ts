@@ -51,7 +51,7 @@ export type ReplayStep =
  * backlog builds up in the stream. Only deliveries published here are counted: after a restart the counts start at
  * zero.
  */
-export class Turns {
+export class ReplayTurns {
   readonly #pace: ReplayPace;
   readonly #progress = new Map<string, Progress>();
   /** The replay that had the last turn. */

@@ -1,10 +1,10 @@
 import type { DeliveryTask } from '../domain/task.ts';
-import type { Delivery } from './deliver.ts';
+import type { DeliverResult } from './deliver.ts';
 
 /** Returns the fields of an attempt's log line: all that help to understand it, and no payload or secret. */
 export function attemptLine(
   task: DeliveryTask,
-  { attempted, lateMs }: Extract<Delivery, { kind: 'attempted' }>,
+  { attempted, lateMs }: Extract<DeliverResult, { kind: 'attempted' }>,
 ): Readonly<Record<string, string | number | null>> {
   const { outcome, startedAt, durationMs } = attempted;
   return {

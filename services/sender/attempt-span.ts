@@ -2,9 +2,9 @@ import { SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import type { Settlement } from '../broker/broker.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { parentContextOf, spanContextOf, spanTime, traceparentOf } from '../telemetry/trace-context.ts';
-import type { Delivery } from './deliver.ts';
+import type { DeliverResult } from './deliver.ts';
 
-type Made = Extract<Delivery, { kind: 'attempted' }>;
+type Made = Extract<DeliverResult, { kind: 'attempted' }>;
 
 /**
  * Records the span of a finished attempt. All attempts of a delivery are children of its routing; each links to the

@@ -3,7 +3,7 @@ import type { FailureCode } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { Attempted, DeadLetter, DeliveryHead } from '../domain/journal.ts';
-import { type CancelReason, decide, refusalOf } from '../domain/outcome.ts';
+import { type CancelReason, cancelReason, decide } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import { attemptLabel, type Culprits, keepLabel } from '../domain/stalls/stall.ts';
@@ -38,7 +38,7 @@ export interface DeliverDeps {
 }
 
 /** The result of a task: what must become durable, and what the lanes, metrics and log need. */
-export type Delivery =
+export type DeliverResult =
   | {
       readonly kind: 'attempted';
       readonly settlement: Settlement;
@@ -60,7 +60,7 @@ export type Delivery =
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
 /** Delivers one task: look up → open → build → send → classify → decide → settle. Never rejects. */
-export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace): Promise<Delivery> {
+export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace): Promise<DeliverResult> {
   const { activity = NOT_WATCHED } = deps;
   const label = attemptLabel(task);
   const begun = activity.within(label, () => begin(task, deps, label, pace));
@@ -81,7 +81,7 @@ interface Begun {
 }
 
 /** Starts the attempt, or returns why none is made. */
-function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace): Begun | Delivery {
+function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace): Begun | DeliverResult {
   const { clock, directory, transport } = deps;
 
   // A record that was changed by others decides nothing: neither where to send, nor that there is nothing to send.
@@ -108,7 +108,7 @@ function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace
 }
 
 /** Decides what follows an attempt. */
-function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted): Delivery {
+function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted): DeliverResult {
   const { clock } = deps;
   const { endpoint, opened, startedAt, sentAt, signature } = begun;
   const { exchange, endedAt } = posted;
@@ -146,7 +146,7 @@ function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted
 /** Tests reach disabled endpoints too, so that a merchant can test before enabling. */
 function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
   if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
-  return task.trigger === 'test' ? null : refusalOf(endpoint);
+  return task.trigger === 'test' ? null : cancelReason(endpoint);
 }
 
 /**
@@ -185,7 +185,7 @@ function deadLetter(
   return { task, reason, failureCode, at };
 }
 
-function cancelled(task: DeliveryTask, reason: CancelReason, at: number): Delivery {
+function cancelled(task: DeliveryTask, reason: CancelReason, at: number): DeliverResult {
   const entry = { kind: 'cancelled', at, delivery: headOf(task), reason } as const;
   return { kind: 'cancelled', settlement: { kind: 'settled', journal: [entry] }, reason };
 }
@@ -195,13 +195,13 @@ function parked(
   tier: Tier,
   why: ParkedReason,
   { clock, retryScale }: Pick<DeliverDeps, 'clock' | 'retryScale'>,
-): Delivery {
+): DeliverResult {
   const settlement = parkTask(task, tier, why, { now: clock.wall(), retryScale });
   return { kind: 'parked', settlement, why, tier };
 }
 
 /** The journal tells the merchant that the delivery waits; the quarantine keeps the task for operators. */
-function aside(task: DeliveryTask, blame: string, at: number): Delivery {
+function aside(task: DeliveryTask, blame: string, at: number): DeliverResult {
   const entry = { kind: 'parked', at, delivery: headOf(task), reason: 'put_aside', until: null } as const;
   const detail = `attempt ${task.attempt} of delivery ${task.deliveryId} is not made: ${blame}`;
   const record = { reason: 'attempt_stalled', detail, at } as const;

@@ -3,7 +3,7 @@ import { FAILURE_CODES } from '../domain/attempt.ts';
 import { ATTEMPTS_MAX, type Tier } from '../domain/retry.ts';
 import type { DeliveryTask, ParkedReason } from '../domain/task.ts';
 import { PlainHistogram } from '../telemetry/plain-histogram.ts';
-import type { Delivery } from './deliver.ts';
+import type { DeliverResult } from './deliver.ts';
 
 const DELIVERY_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600, 86_400];
 const ATTEMPT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30];
@@ -98,7 +98,7 @@ export class SenderMetrics {
   }
 
   /** Counts the result of a task. */
-  settled(task: DeliveryTask, delivery: Delivery): void {
+  settled(task: DeliveryTask, delivery: DeliverResult): void {
     if (delivery.kind === 'cancelled') this.#cancelled.inc({ reason: delivery.reason });
     if (delivery.kind !== 'attempted') return;
     const { attempted, lateMs, posted, settlement } = delivery;

@@ -14,7 +14,7 @@ import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
 import { resultOf, resultOfStatus } from './attempt-result.ts';
 import { traceAttempt } from './attempt-span.ts';
-import { type DeliverDeps, type Delivery, deliver } from './deliver.ts';
+import { type DeliverDeps, type DeliverResult, deliver } from './deliver.ts';
 import type { Answer } from './http/pace.ts';
 import type { Transport } from './http/transport.ts';
 import { Intake } from './intake.ts';
@@ -22,7 +22,7 @@ import { IN_FLIGHT_SHARE, laneOptions, share } from './lane-budgets.ts';
 import type { LaneOptions } from './lanes/lane-options.ts';
 import { Lanes } from './lanes/lanes.ts';
 import { ParkingLog } from './lanes/parking-log.ts';
-import type { AttemptResult } from './lanes/queued-task.ts';
+import type { AttemptEnding } from './lanes/queued-task.ts';
 import { SenderMetrics } from './metrics.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { OwnFaults } from './own-faults.ts';
@@ -140,7 +140,7 @@ class RunningSender implements Sender, PendingTaskOwner {
           // One signal for all calls: the broker may stop before this sender is asked to.
           if (!isWatched) signal.addEventListener('abort', () => this.#release(taskClass), { once: true });
           isWatched = true;
-          return this.#handle({ task, lanes, signal, ownership: ownership });
+          return this.#handle({ task, lanes, signal, ownership });
         },
         { inFlightMax, isPrompt: ({ endpointId }) => lanes.isPrompt(endpointId) },
       );
@@ -218,7 +218,7 @@ class RunningSender implements Sender, PendingTaskOwner {
   }
 
   /** Holds the attempt until it is due, the directory is fresh and the task is certainly owned here; then makes it. */
-  async #deliverLater(pending: PendingTask): Promise<Delivery> {
+  async #deliverLater(pending: PendingTask): Promise<DeliverResult> {
     const { task, signal, ownership, lanes } = pending;
     const { clock } = this.#deps;
     lanes.held(pending);
@@ -239,7 +239,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     return deliver(task, this.#deliverDeps, pending);
   }
 
-  #settle(pending: PendingTask, delivery: Delivery): void {
+  #settle(pending: PendingTask, delivery: DeliverResult): void {
     const { task, lanes } = pending;
     const { tracer } = this.#deps;
     let { settlement } = delivery;
@@ -281,7 +281,7 @@ class RunningSender implements Sender, PendingTaskOwner {
 /** Tells the lanes the result of an attempt; ignored when they know it already. */
 function settleInLanes(
   pending: PendingTask,
-  result: AttemptResult,
+  result: AttemptEnding,
   { retryAfterSeconds, receiverMs }: Pick<Answer, 'retryAfterSeconds' | 'receiverMs'>,
 ): void {
   const seconds = result === 'success' ? null : retryAfterSeconds;

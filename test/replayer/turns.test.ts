@@ -1,6 +1,6 @@
 /** The turns of replays: each in turn, none faster than its deliveries are attempted, all within the pace. */
 import { expect, test } from 'vitest';
-import { REPLAY_PACE, type ReplayPace, Turns } from '../../services/replayer/turns.ts';
+import { REPLAY_PACE, type ReplayPace, ReplayTurns } from '../../services/replayer/turns.ts';
 import type { ReplayRecord } from '../../services/store/replays.ts';
 
 const PACE: ReplayPace = { ...REPLAY_PACE, perSecondMax: 1000, underWayMax: 10, pageEvents: 10 };
@@ -26,7 +26,7 @@ function replay(replayId: string, endpointId: string | null = 'an-endpoint'): Re
 }
 
 /** Plays so many turns in which every page is published at once, and answers who had them. */
-function play(turns: Turns, running: readonly ReplayRecord[], count: number): string[] {
+function play(turns: ReplayTurns, running: readonly ReplayRecord[], count: number): string[] {
   let now = 0;
   const played: string[] = [];
   while (played.length < count) {
@@ -43,13 +43,13 @@ function play(turns: Turns, running: readonly ReplayRecord[], count: number): st
 
 test('each running replay has its turn', () => {
   const running = ['a', 'b', 'c'].map((id) => replay(id));
-  expect(play(new Turns(PACE), running, 7)).toEqual(
+  expect(play(new ReplayTurns(PACE), running, 7)).toEqual(
     ['a', 'b', 'c', 'a', 'b', 'c', 'a'].map((id) => `${id}:page`),
   );
 });
 
 test('a page of n deliveries takes n of the replay’s pace', () => {
-  const turns = new Turns(PACE);
+  const turns = new ReplayTurns(PACE);
   const [a, b] = [replay('a'), replay('b')];
   expect(turns.next([a, b], 0)).toEqual({ kind: 'page', replay: a });
   turns.published(a, 50, 0);
@@ -58,7 +58,7 @@ test('a page of n deliveries takes n of the replay’s pace', () => {
 });
 
 test('a replay whose deliveries are not attempted waits, and delays no other', () => {
-  const turns = new Turns(PACE);
+  const turns = new ReplayTurns(PACE);
   const [dead, well] = [replay('dead'), replay('well')];
   turns.published(dead, 10, 0);
   for (const now of [100, 10_000, 10_000_000]) {
@@ -70,7 +70,7 @@ test('a replay whose deliveries are not attempted waits, and delays no other', (
 });
 
 test('a replay over many endpoints waits for a dead one, but not for ever', () => {
-  const turns = new Turns({ ...PACE, patienceMs: 5000, patientUnderWayMax: 20 });
+  const turns = new ReplayTurns({ ...PACE, patienceMs: 5000, patientUnderWayMax: 20 });
   const all = replay('all', null);
   turns.published(all, 10, 0);
   expect(turns.next([all], 4999).kind).toBe('wait');
@@ -80,7 +80,7 @@ test('a replay over many endpoints waits for a dead one, but not for ever', () =
 });
 
 test('a replay that is through ends with its last attempt, or after a while without it', () => {
-  const turns = new Turns({ ...PACE, lingerMs: 30_000 });
+  const turns = new ReplayTurns({ ...PACE, lingerMs: 30_000 });
   const a = replay('a');
   turns.published(a, 2, 0);
   turns.through(a);
@@ -93,7 +93,7 @@ test('a replay that is through ends with its last attempt, or after a while with
 });
 
 test('a replay that failed pauses, and one that has ended is forgotten', () => {
-  const turns = new Turns(PACE);
+  const turns = new ReplayTurns(PACE);
   const a = replay('a');
   turns.pause(a, 2000);
   expect(turns.next([a], 1999).kind).toBe('wait');

@@ -17,7 +17,7 @@ import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { attemptLine } from '../../services/sender/attempt-line.ts';
-import { type DeliverDeps, type Delivery, deliver } from '../../services/sender/deliver.ts';
+import { type DeliverDeps, type DeliverResult, deliver } from '../../services/sender/deliver.ts';
 import { openTransport, type Transport } from '../../services/sender/http/transport.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { SecretOpener } from '../../services/sender/secret-opener.ts';
@@ -122,7 +122,7 @@ function taskOf(change: Partial<DeliveryTask> = {}): DeliveryTask {
   };
 }
 
-function attemptedOf(delivery: Delivery) {
+function attemptedOf(delivery: DeliverResult) {
   if (delivery.kind !== 'attempted') throw new Error(`no attempt was made: ${delivery.kind}`);
   return delivery.attempted;
 }

@@ -5,7 +5,7 @@ import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
-import { EventStream } from '../stream/event-stream.ts';
+import { OpenStream } from '../stream/open-stream.ts';
 import type { OpenStreams, StreamPlace } from '../stream/open-streams.ts';
 
 const HEADERS = {
@@ -35,7 +35,7 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     const from = (await lastEventId(context, request, merchantId)) ?? place.tail.head;
     if (gone.aborted) return;
     response.writeHead(200, HEADERS);
-    const stream = new EventStream(response, {
+    const stream = new OpenStream(response, {
       ...context,
       place,
       openMs: seconds === null ? Number.POSITIVE_INFINITY : Number(seconds) * 1000,

@@ -38,7 +38,7 @@ import { deadLetterStore } from './quarantine/topic-record-store.ts';
 import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
 import { StallTopic } from './stalls/stall-topic.ts';
-import { EventStream } from './streams/event-stream.ts';
+import { EventsTopic } from './streams/events-topic.ts';
 import { KafkaJournal } from './streams/journal-source.ts';
 import { Publisher } from './streams/publisher.ts';
 import { Outgoing } from './streams/settle.ts';
@@ -151,7 +151,7 @@ class KafkaEngine implements KafkaBroker {
       this.#poison(record, undecodable(detail), done);
     const windows = windowsOf(options.repeats, options);
     const events = { ...options, topic: topics.events, open, seen: windows.events, closing };
-    const eventStream = new EventStream(events);
+    const eventStream = new EventsTopic(events);
     const mayBegin = () => this.#producer.isPrompt;
     const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);
     const seen = windows.tasks;

@@ -203,8 +203,8 @@ export class CommitQueue {
         kind: 'commit',
         at: running.at,
         setBy: this.#clock.wall(0),
-        settlements: settlements,
-        publications: publications,
+        settlements,
+        publications,
       },
       buffers,
       (reply) => {

@@ -10,7 +10,7 @@ import type { CommitQueue } from './commit-queue.ts';
 import { EVENTS } from './file/wire.ts';
 import type { LogStream } from './log-stream.ts';
 import { SAME } from './seen-events.ts';
-import { conflicting, refusedRecord, StoredEvent, settleEvent } from './settle.ts';
+import { conflicting, EmbeddedEvent, refusedRecord, settleEvent } from './settle.ts';
 import type { FileItem } from './work.ts';
 
 const EVENTS_PER_CALL_MAX = 500;
@@ -90,7 +90,7 @@ export class EventPublisher {
     if (stream.pending + this.#streaming > 0) return undefined;
     const results: RouterResult[] = [];
     for (const event of events) {
-      const result = source.resultOf(new StoredEvent(event, clock.wall()));
+      const result = source.resultOf(new EmbeddedEvent(event, clock.wall()));
       if (!result) return undefined;
       results.push(result);
     }

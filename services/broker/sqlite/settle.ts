@@ -47,7 +47,7 @@ export function settleTask(
 }
 
 /** An event in this engine. Its bytes are created on demand, because they are rarely needed. */
-export class StoredEvent implements ReceivedEvent {
+export class EmbeddedEvent implements ReceivedEvent {
   readonly acceptedAt: number;
   readonly decoded: { readonly ok: true; readonly event: DomainEvent };
 

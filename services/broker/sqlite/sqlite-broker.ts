@@ -37,7 +37,7 @@ import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
 import { Purging, remnantsOf } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
-import { StoredEvent, settleEvent, settleTask } from './settle.ts';
+import { EmbeddedEvent, settleEvent, settleTask } from './settle.ts';
 import { StallFile } from './stalls/stall-file.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
@@ -255,7 +255,7 @@ class SqliteEngine implements SqliteBroker {
     return new WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>({
       name: 'events',
       feeds: [this.#streams.log<DomainEvent>(EVENTS)],
-      input: ({ record, row }) => new StoredEvent(record, row?.at ?? 0),
+      input: ({ record, row }) => new EmbeddedEvent(record, row?.at ?? 0),
       settle: (result, item) => {
         const { settlements } = this.#queue;
         activity.within(eventLabel(item.record), () => settleEvent(result, settlements, clock.now()));

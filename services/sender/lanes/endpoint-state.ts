@@ -2,7 +2,7 @@ import type { Deadline } from '../../process/deadlines.ts';
 import { ListNode } from '../../process/linked-list.ts';
 import { Allowance } from './allowance.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
-import type { AttemptResult, QueuedTask } from './queued-task.ts';
+import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { TaskQueue } from './task-queue.ts';
 import type { UsualAnswer } from './usual-answer.ts';
 
@@ -125,7 +125,7 @@ export class EndpointState {
   }
 
   /** An attempt has ended: adjusts the window and the mean duration to its result. */
-  ended(task: QueuedTask, result: AttemptResult, { now, took }: Ended): void {
+  ended(task: QueuedTask, result: AttemptEnding, { now, took }: Ended): void {
     this.inFlight -= 1;
     if (task.isProbe) this.probes -= 1;
     const wasHung = task.startedAt < this.#hungBefore;
@@ -134,7 +134,7 @@ export class EndpointState {
     this.#learn(result, task.startedAt, { now, took });
   }
 
-  #learn(result: Exclude<AttemptResult, 'uncounted'>, startedAt: number, { now, took }: Ended): void {
+  #learn(result: Exclude<AttemptEnding, 'uncounted'>, startedAt: number, { now, took }: Ended): void {
     const isQuick = took < this.#options.demoteAfterMs;
     const isBack = result === 'success' && this.isSilent(now);
     this.#meanMs += MEAN_WEIGHT * (took - this.#meanMs);
@@ -172,7 +172,7 @@ export class EndpointState {
    * Returns the new window. A receiver that answers quickly keeps its pace, whatever it answers: its schedule sets how
    * many requests it gets, and a narrow window only makes them late.
    */
-  #windowAfter(result: Exclude<AttemptResult, 'uncounted'>, isQuick: boolean): number {
+  #windowAfter(result: Exclude<AttemptEnding, 'uncounted'>, isQuick: boolean): number {
     const { windowStart } = this.#options;
     if (result === 'success' || (result === 'rejected' && isQuick)) return this.#towards(this.#windowMax);
     if (result === 'busy' && isQuick) return this.#towards(windowStart);

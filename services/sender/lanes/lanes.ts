@@ -7,7 +7,7 @@ import { EndpointState } from './endpoint-state.ts';
 import { FastSlots } from './fast-slots.ts';
 import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
-import type { AttemptResult, QueuedTask } from './queued-task.ts';
+import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { ReadyEndpoints } from './ready-endpoints.ts';
 import { UsualAnswer } from './usual-answer.ts';
 import { Waiting } from './waiting.ts';
@@ -120,7 +120,7 @@ export class Lanes {
    * The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. `receiverMs`: how long the receiver
    * certainly took; all the time since its start by default.
    */
-  settle(task: QueuedTask, result: AttemptResult, retryAfterMs: number | null, receiverMs?: number): void {
+  settle(task: QueuedTask, result: AttemptEnding, retryAfterMs: number | null, receiverMs?: number): void {
     const endpoint = this.#endpoints.get(task.endpointId);
     if (!endpoint || task.place === 'over') return;
     const now = this.#clock.now();

@@ -36,4 +36,4 @@ export interface QueuedTask {
  * `rejected`: the receiver answered, but not with a 2xx. `busy`: it answered that it has too much to do (429, 503).
  * `failure`: it did not answer.
  */
-export type AttemptResult = 'success' | 'rejected' | 'busy' | 'failure' | 'uncounted';
+export type AttemptEnding = 'success' | 'rejected' | 'busy' | 'failure' | 'uncounted';

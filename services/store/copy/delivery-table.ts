@@ -3,7 +3,7 @@ import { ATTEMPTS_PER_DELIVERY, type Delivery } from '../log/delivery.ts';
 import { BODY_KIND } from '../postgres/log/bodies.ts';
 import { addAttempt, addBody, addDelivery, addFailing } from '../postgres/log/flush.ts';
 import type { DeliveryColumns } from '../rows/log-records.ts';
-import { toDelivery } from '../rows/stored-delivery.ts';
+import { toStoredDelivery } from '../rows/stored-delivery.ts';
 import type { AttemptRow } from '../sqlite/log/log-rows.ts';
 import type { LogTable, RowsOfChunk } from './log-chunk.ts';
 import type { Sqlite } from './source.ts';
@@ -48,7 +48,7 @@ export class DeliveryTable implements LogTable<number, DeliveryRow> {
   }
 
   add(row: DeliveryRow, chunk: RowsOfChunk): void {
-    const delivery = toDelivery(row, {
+    const delivery = toStoredDelivery(row, {
       deliveryId: unpackId(row.delivery_id),
       endpointId: '',
       event: 0,

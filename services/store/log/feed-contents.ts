@@ -68,11 +68,11 @@ export function feedContents(
     case FEED_KIND.attempt:
       return attempt && [toAttempted(attempt)];
     case FEED_KIND.requested:
-      return delivery && [{ kind: 'routed', delivery: toDelivery(delivery) }];
+      return delivery && [{ kind: 'routed', delivery: toFeedDelivery(delivery) }];
     default:
       return (
         delivery && [
-          { kind: 'cancelled', delivery: toDelivery(delivery), reason: CANCEL_REASON.word(detail ?? 0) },
+          { kind: 'cancelled', delivery: toFeedDelivery(delivery), reason: CANCEL_REASON.word(detail ?? 0) },
         ]
       );
   }
@@ -82,7 +82,7 @@ function toHead({ eventId, entityId, type, subType }: EventHead) {
   return { eventId, entityId, type: EVENT_TYPE.word(type), subType };
 }
 
-function toDelivery(head: DeliveryHead): FeedDelivery {
+function toFeedDelivery(head: DeliveryHead): FeedDelivery {
   const { deliveryId, endpointId } = head;
   return {
     ...toHead(head),
@@ -141,7 +141,7 @@ function toAttempted(row: AttemptOfDelivery): FeedContent {
     failureDetail,
     nextAttemptAt,
   };
-  return { kind: 'attempt', delivery: toDelivery(row), attempt };
+  return { kind: 'attempt', delivery: toFeedDelivery(row), attempt };
 }
 
 function outcomeOf(

@@ -8,7 +8,7 @@ type Row = Omit<DeliveryColumns, 'sub_type' | 'occurred_at'> & {
 };
 
 /** Returns a row as a batch changes it. `given`: the fields that each engine reads in its own way. */
-export function toDelivery(
+export function toStoredDelivery(
   row: Row,
   given: Pick<Delivery, 'deliveryId' | 'endpointId' | 'event' | 'isNew'>,
 ): Delivery {

@@ -87,7 +87,7 @@ function writersOf(db: ReturnType<typeof openConnection>, keyRing: KeyRing | nul
     health,
     endpoints,
     legacy,
-    restore: restore,
+    restore,
     journal,
     retention,
     replays,

@@ -9,7 +9,7 @@ import type { OutgoingRecord } from '../../../services/broker/kafka/producer/rec
 import { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
 import { SchemaRegistry } from '../../../services/broker/kafka/registry/registry.ts';
 import { IdsBudget } from '../../../services/broker/kafka/seen/ids-budget.ts';
-import { EventStream } from '../../../services/broker/kafka/streams/event-stream.ts';
+import { EventsTopic } from '../../../services/broker/kafka/streams/events-topic.ts';
 import { Publisher } from '../../../services/broker/kafka/streams/publisher.ts';
 import { Outgoing } from '../../../services/broker/kafka/streams/settle.ts';
 import { taskMark } from '../../../services/broker/kafka/streams/task-wire.ts';
@@ -134,7 +134,7 @@ describe('the trace header is written', () => {
 describe('the trace header is read', () => {
   /** The event as the router gets it, of a record with these headers. */
   function received(headers: Record<string, Buffer | Buffer[]>) {
-    const stream = new EventStream({
+    const stream = new EventsTopic({
       records,
       clock,
       topic: topics.events,

@@ -25,21 +25,21 @@ const ENTITY = '22222222-2222-4222-8222-222222222222';
 
 const planted = vi.hoisted(() => ({ forgetsWindow: false, takesAll: false }));
 
-vi.mock(import('../../../services/broker/kafka/seen/seen-events.ts'), async (importOriginal) => {
+vi.mock(import('../../../services/broker/kafka/seen/repeated-events.ts'), async (importOriginal) => {
   const original = await importOriginal();
-  class BuggySeenEvents extends original.SeenEvents {
-    override assigned(...given: Parameters<InstanceType<typeof original.SeenEvents>['assigned']>): void {
+  class BuggySeenEvents extends original.RepeatedEvents {
+    override assigned(...given: Parameters<InstanceType<typeof original.RepeatedEvents>['assigned']>): void {
       super.assigned(...given);
       const [partition] = given;
       if (planted.forgetsWindow) partition.next = partition.prefix;
     }
 
-    override check(...given: Parameters<InstanceType<typeof original.SeenEvents>['check']>) {
+    override check(...given: Parameters<InstanceType<typeof original.RepeatedEvents>['check']>) {
       const verdict = super.check(...given);
       return planted.takesAll ? 'first' : verdict;
     }
   }
-  return { ...original, SeenEvents: BuggySeenEvents };
+  return { ...original, RepeatedEvents: BuggySeenEvents };
 });
 
 await describeWithKafka('an event id that comes again', (kafka) => {

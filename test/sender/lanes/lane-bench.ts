@@ -1,6 +1,6 @@
 import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../../services/sender/lanes/lanes.ts';
-import type { AttemptResult } from '../../../services/sender/lanes/queued-task.ts';
+import type { AttemptEnding } from '../../../services/sender/lanes/queued-task.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 import { FakeTask } from './fake-task.ts';
 
@@ -25,7 +25,7 @@ export function laneBench(options: Partial<LaneOptions> = {}) {
     admitMany: (count: number, endpointId: string) => Array.from({ length: count }, () => admit(endpointId)),
     settle(
       task: FakeTask | undefined,
-      result: AttemptResult = 'success',
+      result: AttemptEnding = 'success',
       retryAfterMs: number | null = null,
     ) {
       if (!task) throw new Error('nothing has started');

@@ -29,7 +29,7 @@ const GROUP_KEYS: ReadonlySet<number> = new Set([11, 14]); // JoinGroup, SyncGro
 /** The others wait for replicas: Produce, OffsetCommit, and what changes topics; milliseconds. */
 const REPLICATED_MS_MAX = 30_000;
 
-interface Connection {
+interface BrokerConnection {
   readonly host: string;
   readonly port: number;
   readonly socket?: { destroy(error: Error): void } | null;
@@ -56,7 +56,7 @@ interface Broker {
   readonly connectionPool: {
     readonly host: string;
     readonly port: number;
-    readonly pool: readonly Connection[];
+    readonly pool: readonly BrokerConnection[];
   };
   isConnected(): boolean;
   apiVersions(): Promise<unknown>;
@@ -102,7 +102,7 @@ export const UNREACHABLE: readonly string[] = ['KafkaJSConnectionError', 'KafkaJ
 /** Addresses of the brokers that did not answer the last request. */
 const silent = new Set<string>();
 /** This process's connections, by the broker's address. */
-const connections = new Map<string, Set<Connection>>();
+const connections = new Map<string, Set<BrokerConnection>>();
 let isReplaced = false;
 
 const addressOf = ({ host, port }: { readonly host: string; readonly port: number }) => `${host}:${port}`;
@@ -132,21 +132,21 @@ function readBeforeGivingUp({ prototype }: SocketRequestClass): void {
 
 function limitRequests({ prototype }: ConnectionClass): void {
   const { connect, disconnect, send } = prototype;
-  prototype.connect = async function (this: Connection) {
+  prototype.connect = async function (this: BrokerConnection) {
     const result = await connect.call(this);
     const address = addressOf(this);
     const known = connections.get(address) ?? new Set();
     connections.set(address, known.add(this));
     return result;
   };
-  prototype.disconnect = async function (this: Connection) {
+  prototype.disconnect = async function (this: BrokerConnection) {
     const address = addressOf(this);
     connections.get(address)?.delete(this);
     // kafkajs waits for the responses to requests in progress.
     if (silent.has(address)) this.socket?.destroy(new Error('the broker does not answer'));
     return await disconnect.call(this);
   };
-  prototype.send = async function (this: Connection, protocol) {
+  prototype.send = async function (this: BrokerConnection, protocol) {
     const { apiKey } = protocol.request;
     try {
       const answer = await send.call(this, PROMPT_KEYS.has(apiKey) ? protocol : withTimeout(protocol));

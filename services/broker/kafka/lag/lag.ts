@@ -20,7 +20,7 @@ const OPEN_SILENT_MS_MAX = 3000;
 const OPEN_PAUSE_MS = 100;
 const ANSWERED_MS_MAX = 20_000;
 
-type Backlog = Record<StreamName, number>;
+type BacklogByStream = Record<StreamName, number>;
 
 /**
  * The number and age of the records that wait in each stream. This process knows without a request what it writes,
@@ -123,7 +123,7 @@ export class Lag {
   }
 
   /** Returns the backlog of whole streams, whoever reads them. */
-  backlog(): Backlog {
+  backlog(): BacklogByStream {
     const now = this.#clock.now();
     this.#wantedAt = now;
     if (now - this.#askedAllAt >= ASK_ALL_MS) void this.#ask().catch(() => {});

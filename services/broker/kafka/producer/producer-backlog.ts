@@ -129,7 +129,7 @@ export interface Batch {
 }
 
 /** The records waiting to be sent, one queue per partition. */
-export class Backlog {
+export class ProducerBacklog {
   readonly #queues = new Map<string, PartitionQueue>();
   /** Queues whose records wait for a reason. */
   readonly troubled = new Set<PartitionQueue>();

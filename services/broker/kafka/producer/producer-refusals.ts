@@ -15,7 +15,7 @@ const OF_CONTENT = [
 const OF_RIGHTS = ['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'INVALID_TOPIC_EXCEPTION'];
 
 /** Returns what a partition's error code means for its records; anything not known to be final is doubtful. */
-export function refusalOf(errorCode: number): {
+export function codeRefusal(errorCode: number): {
   readonly kind: 'content' | 'forbidden' | 'unacknowledged';
   readonly detail: string;
   /** The reason of a permanent refusal. */

@@ -4,9 +4,9 @@ import type { Logger } from '../../../telemetry/logger.ts';
 import type { Brokers } from '../client/kafkajs-brokers.ts';
 import { partitionOfKey } from './murmur2.ts';
 import { type Produced, produce } from './produce-request.ts';
-import { Backlog, type PartitionQueue } from './producer-backlog.ts';
+import { type PartitionQueue, ProducerBacklog } from './producer-backlog.ts';
 import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
-import { refusalOf } from './producer-refusals.ts';
+import { codeRefusal } from './producer-refusals.ts';
 import { bytesInBatch } from './record-batch.ts';
 import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
 import { contentBytes, RecordRefused, SenderClosed, tooLarge } from './record-sender.ts';
@@ -54,7 +54,7 @@ export interface ProducerOptions {
  */
 export class KafkaProducer implements RecordSender {
   readonly #options: ProducerOptions;
-  readonly #backlog = new Backlog();
+  readonly #backlog = new ProducerBacklog();
   readonly #cluster: Brokers;
   readonly #nodes: ProducerNodes;
   /** Topics that we may not write, as last logged. */
@@ -236,7 +236,7 @@ export class KafkaProducer implements RecordSender {
   #refused(queue: PartitionQueue, errorCode: number): void {
     const { clock, log } = this.#options;
     const { topic, partition, underWay } = queue;
-    const { kind, detail, reason } = refusalOf(errorCode);
+    const { kind, detail, reason } = codeRefusal(errorCode);
     switch (kind) {
       case 'content':
         if (underWay.length > 1) queue.split();

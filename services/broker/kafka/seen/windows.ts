@@ -1,7 +1,7 @@
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { IdsBudget } from './ids-budget.ts';
-import type { SeenEventsOptions } from './seen-events.ts';
+import type { SeenEventsOptions } from './repeated-events.ts';
 
 /** Tasks that a process remembers: 24 bytes each and at most as much again for unused room. */
 const TASKS_MAX = 4_000_000;

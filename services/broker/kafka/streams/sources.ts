@@ -16,7 +16,7 @@ import {
 import { originOf, placeText } from '../quarantine/origin.ts';
 import type { QuarantineStore } from '../quarantine/quarantine-store.ts';
 import { DirectItem, DirectTasks } from './direct-tasks.ts';
-import type { EventStream } from './event-stream.ts';
+import type { EventsTopic } from './events-topic.ts';
 import type { Outgoing } from './settle.ts';
 import { startedSource } from './started-source.ts';
 import type { TopicItem } from './stream-feed.ts';
@@ -31,7 +31,7 @@ type TaskWork = WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>;
 type Refusal = Pick<Quarantined, 'reason' | 'detail'>;
 
 export interface SourcesDeps {
-  readonly eventStream: EventStream;
+  readonly eventStream: EventsTopic;
   readonly taskStreams: TaskStreams;
   readonly sender: RecordSender;
   readonly outgoing: Outgoing;
@@ -186,7 +186,7 @@ export class Sources {
     sent.then(
       () => item.durable(),
       (error: unknown) => {
-        if (!(error instanceof SenderClosed)) void this.#quarantine(item, quarantined(refusalOf(error)));
+        if (!(error instanceof SenderClosed)) void this.#quarantine(item, quarantined(taskRefusal(error)));
       },
     );
   }
@@ -242,7 +242,7 @@ function asideOf(settlement: Settlement): PutAside | undefined {
   return settlement.kind === 'settled' ? settlement.aside : undefined;
 }
 
-function refusalOf(error: unknown): Refusal {
+function taskRefusal(error: unknown): Refusal {
   const reason = error instanceof RecordRefused ? error.reason : 'write_refused';
   return { reason, detail: errorLine(error) };
 }

@@ -57,10 +57,7 @@ function commit(engine: OpenFile, request: Extract<Request, { kind: 'commit' }>)
     const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
     const message = messageOf(error);
     const { settlements } = request;
-    send(
-      { kind: 'failed', code, message, passing: mayPass(code), settlements: settlements },
-      buffersOf(settlements),
-    );
+    send({ kind: 'failed', code, message, passing: mayPass(code), settlements }, buffersOf(settlements));
     return;
   }
   if (engine.committer.bytesInWal < CHECKPOINT_BYTES) return;

@@ -35,7 +35,7 @@ function toNumber(text: string): number {
   return number;
 }
 
-export interface Connection {
+export interface PostgresConnection {
   readonly client: PoolClient;
   /** The primary may be another host now: all connections to this one end, those in use when they are released. */
   lost(): void;
@@ -74,7 +74,7 @@ export class Primary {
   }
 
   /** Returns a connection to the primary; release it. Rejects with the driver's error when no host is one. */
-  async connect(): Promise<Connection> {
+  async connect(): Promise<PostgresConnection> {
     const known = this.#pool;
     const pool = known ?? (await this.#find());
     try {

@@ -73,7 +73,7 @@ export async function readReferences(
   });
   await names.readIds(endpoints);
   for (const row of deliveryRows) {
-    const head = toDelivery(row, names.numbers.endpointId(row.endpoint));
+    const head = toDeliveryHead(row, names.numbers.endpointId(row.endpoint));
     found.deliveries.set(head.deliveryId, head);
   }
   return found;
@@ -135,7 +135,10 @@ async function readDeliveries(
   );
 }
 
-function toDelivery(row: DeliveryRow, endpointId: string): DeliveryHead & { readonly attemptsMax: number } {
+function toDeliveryHead(
+  row: DeliveryRow,
+  endpointId: string,
+): DeliveryHead & { readonly attemptsMax: number } {
   return {
     deliveryId: idOf(row.delivery_id),
     endpointId,

@@ -50,13 +50,13 @@ export class BatchDeliveries implements LogDeliveries {
   }
 }
 
-export type AttemptRow = NewAttempt & { readonly createdAt: number };
+export type WrittenAttempt = NewAttempt & { readonly createdAt: number };
 
 /** The new attempts of one batch. */
 export class BatchAttempts implements LogAttempts {
   readonly #known: Set<number>;
   readonly #deliveries: Pick<BatchDeliveries, 'withSeq'>;
-  readonly list: AttemptRow[] = [];
+  readonly list: WrittenAttempt[] = [];
   readonly newBodies: NewBody[] = [];
 
   /** `known`: the attempts of the batch that the database has. */

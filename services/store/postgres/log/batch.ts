@@ -3,7 +3,7 @@ import { TRIGGER } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
 import { JournalFold, observationOf } from '../../log/journal-fold.ts';
 import { FEED_KIND, type LogFeed, type NameNumbers, type Observed } from '../../log/log-rows.ts';
-import { toDelivery } from '../../rows/stored-delivery.ts';
+import { toStoredDelivery } from '../../rows/stored-delivery.ts';
 import { idOf } from '../client/packed-id.ts';
 import type { FeedItem } from '../client/statements.ts';
 import { BatchAttempts, BatchDeliveries } from './batch-deliveries.ts';
@@ -81,7 +81,12 @@ export class Batch {
       });
       stored.set(
         deliveryId,
-        toDelivery(row, { deliveryId, endpointId: names.endpointId(row.endpoint), event, isNew: false }),
+        toStoredDelivery(row, {
+          deliveryId,
+          endpointId: names.endpointId(row.endpoint),
+          event,
+          isNew: false,
+        }),
       );
     }
     return stored;

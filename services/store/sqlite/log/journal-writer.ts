@@ -8,7 +8,7 @@ import { AttemptRows } from './attempt-rows.ts';
 import { DeliveryRows } from './delivery-rows.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows } from './event-rows.ts';
-import { decodeBatch, type JournalBatch } from './journal-batch.ts';
+import { decodeBatch, type PostedBatch } from './posted-batch.ts';
 
 /** Applies journal batches, and the position with them, in the caller's transaction. */
 export class JournalWriter {
@@ -32,7 +32,7 @@ export class JournalWriter {
     this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
   }
 
-  apply(batch: JournalBatch): void {
+  apply(batch: PostedBatch): void {
     const { partition, first, last, positions, after } = batch.position;
     const stored = this.#position.get(partition) as number | undefined;
     if (after !== undefined && (stored === undefined || stored < after))

@@ -4,7 +4,7 @@ import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
 import type { WriterOps } from '../writer.ts';
-import { encodeBatch } from './journal-batch.ts';
+import { encodeBatch } from './posted-batch.ts';
 
 type Answer<Operation extends (...args: never[]) => unknown> = Awaited<ReturnType<Operation>>;
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { Partition } from '../../../../services/broker/kafka/consumer/partition.ts';
 import { IdsBudget } from '../../../../services/broker/kafka/seen/ids-budget.ts';
 import { RecentIds } from '../../../../services/broker/kafka/seen/recent-ids.ts';
-import { SeenEvents } from '../../../../services/broker/kafka/seen/seen-events.ts';
+import { RepeatedEvents } from '../../../../services/broker/kafka/seen/repeated-events.ts';
 import { SeenTasks } from '../../../../services/broker/kafka/seen/seen-tasks.ts';
 import { EventDecoder, encodeEvent } from '../../../../services/codec/event-avro.ts';
 import { eventSchemaText } from '../../../../services/codec/event-schemas.ts';
@@ -96,7 +96,7 @@ describe('the budget of ids that partitions share', () => {
 describe('the memory of seen event ids', () => {
   function seenEvents(windowMs = HOUR_MS, max = 100_000) {
     const budget = new IdsBudget(max);
-    const seen = new SeenEvents({ windowMs, budget });
+    const seen = new RepeatedEvents({ windowMs, budget });
     const assign = (offset: number, windowStart = offset) => {
       const partition = new Partition('events', 0);
       partition.start({ offset, windowStart, done: new Set(), topicId: null, lost: null }, 0);

@@ -5,7 +5,7 @@ import type { JournalEntries } from '../../../domain/journal.ts';
 import type { JournalPosition } from '../../store.ts';
 
 /** A journal batch as it is posted to the writer's thread. */
-export interface JournalBatch {
+export interface PostedBatch {
   readonly position: JournalPosition;
   /** The entries in Avro, as the journal has them, one after the other; bytes after the last one mean nothing. */
   readonly entries: ArrayBuffer;
@@ -20,13 +20,13 @@ export interface JournalBatch {
 export function encodeBatch(
   { partition, first, last, positions, after }: JournalPosition,
   entries: JournalEntries,
-): JournalBatch {
+): PostedBatch {
   const position = { partition, first, last, after, ...(positions === undefined ? {} : { positions }) };
   return { position, ...(entries instanceof EncodedEntries ? copied(entries) : encoded(entries)) };
 }
 
 /** Returns the entries, decoded when they are read; reading one that is malformed throws. */
-export function decodeBatch({ entries, lengths }: JournalBatch): JournalEntries {
+export function decodeBatch({ entries, lengths }: PostedBatch): JournalEntries {
   const parts: Buffer[] = [];
   let at = 0;
   for (const length of lengths) {
@@ -36,7 +36,7 @@ export function decodeBatch({ entries, lengths }: JournalBatch): JournalEntries 
   return new EncodedEntries(parts);
 }
 
-function encoded(entries: JournalEntries): Pick<JournalBatch, 'entries' | 'lengths'> {
+function encoded(entries: JournalEntries): Pick<PostedBatch, 'entries' | 'lengths'> {
   const writer = new ByteWriter();
   const lengths = new Uint32Array(entries.length);
   let count = 0;
@@ -48,7 +48,7 @@ function encoded(entries: JournalEntries): Pick<JournalBatch, 'entries' | 'lengt
   return { entries: writer.buffer, lengths };
 }
 
-function copied({ parts }: EncodedEntries): Pick<JournalBatch, 'entries' | 'lengths'> {
+function copied({ parts }: EncodedEntries): Pick<PostedBatch, 'entries' | 'lengths'> {
   const lengths = Uint32Array.from(parts, ({ length }) => length);
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
   let at = 0;

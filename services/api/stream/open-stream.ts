@@ -21,7 +21,7 @@ export interface EventStreamOptions {
  * page in memory: a reader that falls behind is sent from the store, and one that takes nothing for `streamStallMs` is
  * cut off.
  */
-export class EventStream {
+export class OpenStream {
   readonly #response: ServerResponse;
   readonly #options: EventStreamOptions;
   /** Fires when the client has left, its place is taken, or the station stops. */

@@ -16,7 +16,7 @@ export type Verdict = 'first' | 'repeat' | 'conflict';
  * window is the first, whoever reads it and whatever happened to it, so that a redelivery of that record is routed
  * again and a second record never is. Records must come in the order of their offsets.
  */
-export class SeenEvents {
+export class RepeatedEvents {
   readonly #options: SeenEventsOptions;
   readonly #windows = new Map<Partition, RecentIds>();
 

@@ -9,8 +9,8 @@ import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import { limitRecordSize } from '../fetch/fetch-answers.ts';
 import { originOf, placeText } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
+import { RepeatedEvents, type SeenEventsOptions } from '../seen/repeated-events.ts';
 import { requeuedAs } from '../seen/requeued.ts';
-import { SeenEvents, type SeenEventsOptions } from '../seen/seen-events.ts';
 import { publishedByIn } from './published-by.ts';
 import { refusalIn } from './refused.ts';
 import { StreamFeed } from './stream-feed.ts';
@@ -32,16 +32,16 @@ interface Deps {
 }
 
 /** The platform's events as a feed. A record that cannot be decoded is input too: the router quarantines it. */
-export class EventStream {
+export class EventsTopic {
   readonly feed: StreamFeed<ReceivedEvent>;
   readonly #deps: Deps;
-  readonly #seen: SeenEvents;
+  readonly #seen: RepeatedEvents;
   #consumer: TopicConsumer | null = null;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     limitRecordSize(deps.topic, EVENT_RECORD_BYTES_MAX);
-    this.#seen = new SeenEvents(deps.seen);
+    this.#seen = new RepeatedEvents(deps.seen);
     this.feed = new StreamFeed<ReceivedEvent>({
       ...deps,
       reader: () => this.#consumer,
