@@ -1,7 +1,7 @@
 import type { PlantedBug } from './planted-bug.ts';
 
 const CLOCK = 'services/process/clock.ts';
-const OUTPUT = 'services/telemetry/log-output.ts';
+const OUTPUT = 'services/process/log-output.ts';
 const FILES = 'services/process/private-files.ts';
 const CONNECTIONS = 'services/process/connections.ts';
 const URLS = 'services/domain/endpoint-url.ts';

@@ -1,4 +1,4 @@
-import { AddressList } from '../egress/address-list.ts';
+import { AddressList } from '../process/access/address-list.ts';
 import { Malformed } from './variables.ts';
 
 /** Parses one entry of HOOKRAIL_TRUSTED_PROXIES. */

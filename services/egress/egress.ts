@@ -1,5 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
-import { AddressList } from './address-list.ts';
+import { AddressList } from '../process/access/address-list.ts';
 
 /**
  * Which addresses are public, and which a sandbox exempts (docs/design.md, "Address guard"). This is our own table,

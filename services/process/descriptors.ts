@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
-import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from './clock.ts';
 
 const LOOK_MS = 500;

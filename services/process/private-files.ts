@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Logger } from 'pino';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;

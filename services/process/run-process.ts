@@ -1,5 +1,5 @@
 import { messageOf } from '../messages/error-message.ts';
-import { LogOutput } from '../telemetry/log-output.ts';
+import { LogOutput } from './log-output.ts';
 
 /** The longest wait for standard error: one that cannot be written must not keep the process from ending. */
 const TOLD_MS_MAX = 1000;

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '../process/clock.ts';
-import { LogOutput } from './log-output.ts';
+import { LogOutput } from '../process/log-output.ts';
 
 export type { Logger };
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { clientAddressOf } from '../../services/api/access/client-address.ts';
-import { addressListOf } from '../../services/egress/address-list.ts';
+import { addressListOf } from '../../services/process/access/address-list.ts';
 
 const clientAddress = clientAddressOf(addressListOf(['10.0.0.0/8', 'fd00::/16', '127.0.0.1']));
 

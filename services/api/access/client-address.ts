@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
-import type { AddressList } from '../../egress/address-list.ts';
+import type { AddressList } from '../../process/access/address-list.ts';
 
 /**
  * Returns the address of the client that sent a request, for limits per address: the peer of its connection, or, where

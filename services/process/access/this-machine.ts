@@ -1,4 +1,4 @@
-import { addressListOf } from '../../egress/address-list.ts';
+import { addressListOf } from './address-list.ts';
 
 const LOOPBACK = addressListOf(['127.0.0.0/8', '::1']);
 const IPV4_AS_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;

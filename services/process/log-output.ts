@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, type Stats, write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
-import { growingPause } from '../process/growing-pause.ts';
+import { growingPause } from './growing-pause.ts';
 
 /** Lines are written together: a system call for each would cost more than making the line. */
 const WRITTEN_TOGETHER_LENGTH = 16 * 1024;

@@ -1,0 +1,226 @@
+/** The parts of the project, and which may import which. */
+/**
+ * A part of the project and what it may import. The first part whose `files` match a path owns the file.
+ * `parts` names other parts (a part may always import itself); `packages` undefined = any npm package and
+ * node: module.
+ */
+export interface Part {
+  readonly name: string;
+  readonly files: RegExp;
+  readonly parts: readonly string[];
+  readonly packages?: readonly string[];
+  /** Said when the rule is broken: why, and what to do instead. */
+  readonly instead: string;
+}
+
+const DOMAIN = ['domain', 'the samples'];
+const FOUNDATION = ['process', 'foundation'];
+const STATION_MAY = [...DOMAIN, 'messages', ...FOUNDATION, 'codec', 'the broker port', 'the store port'];
+const STATION_INSTEAD =
+  'A station knows the domain, the foundation, the codecs and the two ports: pass what it needs in from ' +
+  'services/main.ts, or let it travel on a stream.';
+const STORE_ENGINE_MAY = [
+  ...['domain', 'messages', ...FOUNDATION, 'the SQLite floor', 'codec'],
+  ...['the store port', 'what store engines share'],
+];
+const ENGINE_INSTEAD =
+  'An engine knows the domain, the foundation, the codecs and its own port, so that another engine can take its place.';
+
+const station = (name: string): Part => ({
+  name: `the ${name} station`,
+  files: new RegExp(`^services/${name}/`),
+  parts: [...STATION_MAY, 'the count of a replay'],
+  instead: STATION_INSTEAD,
+});
+
+const STATIONS = ['api', 'router', 'sender', 'recorder', 'relay', 'replayer'] as const;
+
+export const PARTS: readonly Part[] = [
+  {
+    name: 'the samples',
+    files: /^services\/samples\//,
+    parts: ['domain'],
+    packages: ['node:crypto', '@noble/hashes', '@scure/base'],
+    instead: 'Samples are pure and deterministic: pass in what they need.',
+  },
+  {
+    name: 'domain',
+    files: /^services\/domain\//,
+    parts: [],
+    packages: ['node:crypto'],
+    instead:
+      'The domain is pure: no I/O, no clock, no process, no engine. Move the code out or pass the value in.',
+  },
+  {
+    name: 'messages',
+    files: /^services\/messages\//,
+    parts: [],
+    packages: ['fastest-levenshtein', 'yargs'],
+    instead: 'It words what people are told, and knows nothing of ours: pass in the names and values.',
+  },
+  {
+    // How a process runs: clock, lifecycle, deadlines, descriptors and output.
+    name: 'process',
+    files: /^services\/process\//,
+    parts: ['messages'],
+    instead: 'It is the floor of the services, and knows nothing else of ours: pass the value in.',
+  },
+  {
+    // Settings, keys, egress rules, logs, traces and the watchdog.
+    name: 'foundation',
+    files: /^services\/(config|keys|egress|telemetry|watchdog)\//,
+    parts: ['messages', 'process'],
+    instead:
+      'Config, keys, egress, telemetry and watchdog know nothing of webhooks: pass the value in, or move the code to the station that ' +
+      'needs it.',
+  },
+  {
+    name: 'the SQLite floor',
+    files: /^services\/sqlite\//,
+    parts: ['messages', ...FOUNDATION],
+    packages: ['better-sqlite3'],
+    instead: 'It knows files, locks and ids, and no table: what is stored belongs to the engines.',
+  },
+  {
+    name: 'codec',
+    files: /^services\/codec\//,
+    parts: ['domain', 'messages', 'schemas'],
+    instead: 'Codecs turn the domain into bytes and back, and know nothing else of ours.',
+  },
+  {
+    name: 'the broker port',
+    files: /^services\/broker\/(broker|broker-status|losses|publish|stalls)\.ts$/,
+    parts: ['domain'],
+    packages: [],
+    instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
+  },
+  {
+    name: 'the store chooser',
+    files: /^services\/store\/open\.ts$/,
+    parts: ['messages', ...FOUNDATION, 'the store port', 'a store engine'],
+    instead: 'It chooses an engine and does nothing else.',
+  },
+  {
+    name: 'the store copy',
+    files: /^services\/store\/copy\//,
+    parts: [...STORE_ENGINE_MAY, 'a store engine'],
+    instead: 'It reads one engine and fills another; a service uses one of them, by the port.',
+  },
+  {
+    name: 'what store engines share',
+    files: /^services\/store\/(log\/|rows\/|used-keys\.ts$)/,
+    parts: ['domain', ...FOUNDATION, 'the store port'],
+    packages: [],
+    instead: 'What engines share knows no engine: pass in what it needs.',
+  },
+  {
+    name: 'the store port',
+    files: /^services\/store\/[^/]+\.ts$/,
+    parts: ['domain'],
+    packages: [],
+    instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
+  },
+  {
+    name: 'what broker engines share',
+    files: /^services\/broker\/(work|work-source|work-consumer|due-heap|journal-outage|parked-tally)\.ts$/,
+    parts: ['domain', ...FOUNDATION, 'the broker port'],
+    packages: [],
+    instead: 'What engines share knows no engine: pass in what it needs.',
+  },
+  {
+    name: 'the broker chooser',
+    files: /^services\/broker\/open\.ts$/,
+    parts: ['domain', ...FOUNDATION, 'codec', 'the broker port', 'a broker engine'],
+    instead: 'It chooses an engine and does nothing else.',
+  },
+  {
+    name: 'a broker engine',
+    files: /^services\/broker\/[^/]+\//,
+    parts: [
+      'domain',
+      'messages',
+      ...FOUNDATION,
+      'the SQLite floor',
+      'codec',
+      'schemas',
+      'the broker port',
+      'what broker engines share',
+    ],
+    instead: ENGINE_INSTEAD,
+  },
+  {
+    name: 'a store engine',
+    files: /^services\/store\/[^/]+\//,
+    parts: STORE_ENGINE_MAY,
+    instead: ENGINE_INSTEAD,
+  },
+  {
+    // Asked for by the api and the operator before a replay starts, and by the replayer.
+    name: 'the count of a replay',
+    files: /^services\/replayer\/count-missed\.ts$/,
+    parts: STATION_MAY,
+    instead: STATION_INSTEAD,
+  },
+  ...STATIONS.map(station),
+  {
+    name: 'observability',
+    files: /^services\/observability\//,
+    parts: [...DOMAIN, ...FOUNDATION, 'the broker port', 'the store port'],
+    instead: 'It reads what the ports say of themselves: pass in what it needs.',
+  },
+  {
+    name: 'the wiring',
+    files: /^services\/(main|api-jobs|recording|watch)\.ts$/,
+    parts: [
+      'the wiring',
+      ...STATION_MAY,
+      'observability',
+      'the broker chooser',
+      'the store chooser',
+      'the operator commands',
+      ...STATIONS.map((name) => `the ${name} station`),
+    ],
+    instead: 'Only services/broker/open.ts and services/store/open.ts choose engines; main.ts asks them.',
+  },
+  {
+    name: 'the operator commands',
+    files: /^services\/operator\/commands\//,
+    parts: [...STATION_MAY, 'the api station', 'the count of a replay'],
+    instead: 'Commands run in the service: they know what a station knows.',
+  },
+  {
+    name: 'the operator',
+    files: /^services\/operator(\.ts$|\/)/,
+    parts: [
+      ...STATION_MAY,
+      'the broker chooser',
+      'the store chooser',
+      'the store copy',
+      'the operator commands',
+      'the api station',
+    ],
+    instead:
+      'services/broker/open.ts and services/store/open.ts choose engines, and only services/main.ts wires stations.',
+  },
+  {
+    name: 'the sandbox command',
+    files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
+    parts: ['the simulator', ...DOMAIN, 'messages', 'codec', 'schemas', 'the wiring', 'the operator'],
+    instead: 'The sandbox starts services/main.ts and plays the rest through the public interfaces.',
+  },
+  {
+    name: 'the executable',
+    files: /^simulator\/(hookrail|completion)\.ts$/,
+    parts: ['the simulator', 'domain', 'messages', 'the operator', 'the wiring'],
+    instead: 'The executable chooses a tool and hands the line to it.',
+  },
+  {
+    name: 'the simulator',
+    files: /^simulator\//,
+    parts: ['the sandbox command', ...DOMAIN, 'messages', 'codec', 'schemas'],
+    instead:
+      'The simulator knows the schemas, the domain and the codecs; everything else it does through REST or the ' +
+      'events topic, as an outsider would. Only simulator/commands/sandbox starts services/main.ts.',
+  },
+  { name: 'schemas', files: /^schemas\//, parts: [], instead: 'Schemas are data.' },
+];
