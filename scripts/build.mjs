@@ -7,6 +7,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const SOURCES = ['services', 'simulator', 'schemas', 'docs/receivers', 'openapi.yaml', 'package.json'];
 /** Says what dist was built from. */
 const STAMP = '.built-from';
+/** Where better-sqlite3 looks for a binary that was compiled on this machine, before it takes the one that it brings. */
+export const COMPILED = ['Debug', 'Release'].map(
+  (kind) => `node_modules/better-sqlite3/build/${kind}/better_sqlite3.node`,
+);
 /** The lock of one-at-a-time.mjs. */
 const LOCK = '.preparing';
 
@@ -20,9 +24,12 @@ function sourcesOf(root) {
   });
 }
 
-/** Returns the times and sizes of the sources and of what compiles them: when they are as before, dist is up to date. */
+/**
+ * Returns the times and sizes of the sources and of what compiles them: when they are as before, dist is up to date. With a
+ * compiled binary that comes later it is not, so that the packages are looked at again.
+ */
 function stampOf(root, sources) {
-  const tools = ['scripts/build.mjs', 'package-lock.json', 'node_modules/.package-lock.json'];
+  const tools = ['scripts/build.mjs', 'package-lock.json', 'node_modules/.package-lock.json', ...COMPILED];
   return [...sources, ...tools]
     .map((path) => {
       const { mtimeMs, size } = statSync(join(root, path), { throwIfNoEntry: false }) ?? {};

@@ -7,12 +7,16 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseNode, pinnedName } from '../bin/runtime.mjs';
+import { COMPILED } from './build.mjs';
 import { oneAtATime } from './one-at-a-time.mjs';
 import { runningInstall } from './running-install.mjs';
 
 const POLL_MS = 200;
 /** Says which version of the pinned Node npm could not install, so that it is not asked again at every start. */
 const WITHOUT_NODE = join('node_modules', '.without-node');
+
+/** A binary that has this symbol is loaded by every Node. */
+const NODE_API = 'napi_register_module_v1';
 
 /**
  * Returns the arguments of the npm that installs what is missing, or undefined when all is there. The test tools are
@@ -26,7 +30,8 @@ export function missingDependencies(root, { withDev }) {
   const has = ([path, { version }]) => present?.[path]?.version === version;
   const needed = wanted.filter(([, entry]) => !entry.dev);
   const tools = wanted.filter(([, entry]) => entry.dev);
-  const isComplete = needed.every(has) && missingNode(root) === undefined && (!withDev || tools.every(has));
+  const isSound = missingNode(root) === undefined && !hasBinaryOfOneNode(root);
+  const isComplete = isSound && needed.every(has) && (!withDev || tools.every(has));
   if (isComplete) return undefined;
   const hasTools = tools.some(([path]) => present?.[path] !== undefined);
   return ['ci', '--no-audit', '--no-fund', ...(withDev || hasTools ? [] : ['--omit=dev'])];
@@ -43,6 +48,16 @@ function missingNode(root) {
   if (present?.[path]?.version === version) return undefined;
   const tried = join(root, WITHOUT_NODE);
   return existsSync(tried) && readFileSync(tried, 'utf8') === version ? undefined : version;
+}
+
+/**
+ * Returns whether a binary of SQLite was left here that was compiled for one version of Node: better-sqlite3 prefers it to
+ * the one that it brings, which every Node loads. One that was compiled on purpose from its present sources is as good.
+ */
+function hasBinaryOfOneNode(root) {
+  return COMPILED.map((path) => join(root, path)).some(
+    (file) => existsSync(file) && !readFileSync(file).includes(NODE_API),
+  );
 }
 
 function packagesOf(file) {

@@ -1,7 +1,7 @@
 /** A fresh clone installs what runs hookrail, and the test tools only where they are needed. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -97,6 +97,66 @@ describe('the pinned Node', () => {
       return version;
     });
     expect(new Set(versions).size).toBe(1);
+  });
+});
+
+/** The symbol by which every Node knows a module, and the beginning of those that one version knows. */
+const [NODE_API, OF_ONE_NODE] = ['napi_register_module_v1', 'node_register_module_v'];
+
+test('the packages that one Node has installed run on another: their binaries are of no version', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const needed = Object.keys(packages).filter((path) => path !== '' && !packages[path].dev);
+  const binaries = needed.flatMap((path) =>
+    globSync('**/*.node', { cwd: path, exclude: (name) => name === 'node_modules' }).map((file) =>
+      join(path, file),
+    ),
+  );
+  for (const name of ['better-sqlite3', 'lz4-napi', 'crc32']) expect(binaries.join()).toContain(name);
+  for (const file of binaries) {
+    const bytes = readFileSync(file);
+    expect([file, bytes.includes(NODE_API), bytes.includes(OF_ONE_NODE)]).toEqual([file, true, false]);
+  }
+});
+
+describe('a binary of SQLite that was compiled here', () => {
+  function leave(kind: string, symbol: string): void {
+    const folder = join(root, 'node_modules', 'better-sqlite3', 'build', kind);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'better_sqlite3.node'), `\u007fELF…${symbol}\u0000`);
+  }
+
+  test.each(['Release', 'Debug'])('is no reason to install when every Node loads it: %s', (kind) => {
+    tree({ 'node_modules/express': { version: '5.0.0' } });
+    leave(kind, NODE_API);
+    expect(missingDependencies(root, { withDev: false })).toBeUndefined();
+  });
+
+  test.each(['Release', 'Debug'])(
+    'is removed, with a new installation, when one Node alone loads it: %s',
+    (kind) => {
+      tree({ 'node_modules/express': { version: '5.0.0' } });
+      leave(kind, `${OF_ONE_NODE}115`);
+      expect(missingDependencies(root, { withDev: false })).toEqual([...ALL, '--omit=dev']);
+    },
+  );
+
+  test('has the packages looked at again, although all was built', () => {
+    const module = new URL('../../scripts/build.mjs', import.meta.url);
+    const says = (line: string) => {
+      const script = `import { build, isBuilt } from '${module}'; const root = ${JSON.stringify(root)}; ${line}`;
+      const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+        encoding: 'utf8',
+      });
+      return [ended.stdout, ended.stderr];
+    };
+    tree({});
+    const folders = ['services', 'simulator', 'schemas', 'docs/receivers'];
+    for (const name of folders) mkdirSync(join(root, name), { recursive: true });
+    for (const name of ['openapi.yaml', 'package.json', 'services/main.ts'])
+      writeFileSync(join(root, name), '{}');
+    expect(says('await build(root); console.log(isBuilt(root))')).toEqual(['true\n', '']);
+    leave('Release', OF_ONE_NODE);
+    expect(says('console.log(isBuilt(root))')).toEqual(['false\n', '']);
   });
 });
 

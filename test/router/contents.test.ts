@@ -1,7 +1,7 @@
 /** A router judges an event's content like the API, so that what comes from Kafka meets the same rules. */
 import { expect, test } from 'vitest';
 import { Directory } from '../../services/domain/directory.ts';
-import type { DomainEvent } from '../../services/domain/event.ts';
+import type { DomainEvent, EventType } from '../../services/domain/event.ts';
 import { fanOut } from '../../services/router/fan-out.ts';
 import { merchantChange } from '../support/records/broker-records.ts';
 import { eventOf } from '../support/records/events.ts';
@@ -19,6 +19,12 @@ function routed(change: Partial<DomainEvent>) {
 
 const { data } = eventOf(MERCHANT, 'contents');
 
+/** An event that says two things at once: its subType, and the status of another one. */
+function contradictory(type: EventType, subType: string, status: string): DomainEvent {
+  const event = eventOf(MERCHANT, 'contents', { type, subType });
+  return { ...event, data: { ...event.data, status } };
+}
+
 test.each<[string, Partial<DomainEvent>, RegExp]>([
   ['U+0000 in the merchant', { merchantId: 'a\u0000b' }, /^\/header\/merchantId must not have .*U\+0000/],
   ['U+0000 in a text', { data: { ...data, chain: 'a\u0000' } }, /^\/data\/chain /],
@@ -29,6 +35,16 @@ test.each<[string, Partial<DomainEvent>, RegExp]>([
     'another status',
     { data: { ...data, status: 'REFUNDED' } },
     /^\/data\/status must not be REFUNDED on SUCCESS/,
+  ],
+  [
+    'the status UNBLOCKED on BLOCKED',
+    contradictory('entityStatusUpdate', 'BLOCKED', 'UNBLOCKED'),
+    /^\/data\/status must not be UNBLOCKED on BLOCKED: that is a value of UNBLOCKED$/,
+  ],
+  [
+    'the status KYC_NEEDED on FULL_USER',
+    contradictory('KYC', 'FULL_USER', 'KYC_NEEDED'),
+    /^\/data\/status must not be KYC_NEEDED on FULL_USER: that is a value of KYC_NEEDED$/,
   ],
 ])('the router quarantines an event with %s, and names the place', (_what, change, detail) => {
   const result = routed(change);

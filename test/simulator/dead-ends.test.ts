@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { EXIT } from '../../simulator/exit.ts';
 import { issueCertificate, openAuthority } from '../../simulator/receiver/certificate-authority.ts';
+import { eventually } from '../support/eventually.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { type Finished, simHere } from './support/command-line.ts';
 import { ROWS } from './support/dead-end-rows.ts';
@@ -206,4 +207,35 @@ test('a suggestion never repeats a secret', async () => {
   const { stderr } = await type(`run kyc.happy --sink direct --to https://a.com --secrt ${secret}`);
   expect(stderr).toContain('did you mean --secret?');
   expect(stderr).not.toContain(secret);
+});
+
+test('an endpoint that hookrail disabled says since when, what failed last, and the commands that bring it back', async () => {
+  const trusted = await issueCertificate(await openAuthority(folder), { hosts: ['localhost'] });
+  const gone = { cert: trusted.certPem, key: trusted.keyPem };
+  await register(
+    'gone',
+    createHttpsServer(gone, (_, response) => response.writeHead(410).end()),
+  );
+  expect((await type('trigger KYC/FULL_USER')).code).toBe(EXIT.ok);
+  const read = async () => JSON.parse((await type('endpoints get {gone} --output json')).stdout);
+  const record = await eventually('it is disabled', async () => {
+    const found = await read();
+    return found.status === 'auto_disabled' && found;
+  });
+  const { code, stdout, stderr } = await type('endpoints get {gone}');
+  const shown = stdout.replaceAll(/ +/g, ' ');
+  expect([code, shown]).toEqual([
+    EXIT.ok,
+    expect.stringContaining(`status auto_disabled since ${record.disabled_at} (gone)\n`),
+  ]);
+  expect(shown).toContain(`last failure ${record.last_failure_at} 410\n`);
+  expect(shown).toContain('last success none\n');
+  const commands = [...stderr.matchAll(/→ .*: hookrail sim (.*)$/gm)].map(([, line = '']) => line);
+  expect(commands).toEqual([
+    filled('deliveries list --endpoint {gone.8} --status refused'),
+    filled('endpoints enable {gone.8}'),
+    filled(`missed --endpoint {gone.8} --since ${record.created_at}`),
+  ]);
+  expect((await type(commands[0] ?? '')).stdout).toMatch(/refused 1\/7 +410/);
+  for (const line of commands) expect((await type(line)).code, line).toBe(EXIT.ok);
 });

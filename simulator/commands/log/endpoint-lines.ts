@@ -35,8 +35,10 @@ export function bringBack(endpoint: EndpointAnswer): Advice | undefined {
   if (endpoint.status === 'active') return undefined;
   const id = endpoint.uuid.slice(0, 8);
   const since = endpoint.last_success_at ?? endpoint.created_at;
+  // A 410 ends a delivery at once; all other failures use up its attempts.
+  const ended = endpoint.disabled_reason === 'gone' ? 'refused' : 'exhausted';
   const seeWhy = endpoint.last_failure_at
-    ? [`what failed: hookrail sim deliveries list --endpoint ${id} --status exhausted`]
+    ? [`what failed: hookrail sim deliveries list --endpoint ${id} --status ${ended}`]
     : [];
   const next = [
     ...seeWhy,

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
 import type { EventJson } from '../../../services/codec/event-json.ts';
-import { eventAsText } from '../../../services/domain/event.ts';
+import { type EventType, eventAsText } from '../../../services/domain/event.ts';
 import { startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { merchantChange } from '../../support/records/broker-records.ts';
@@ -77,7 +77,15 @@ test('POST /producer/events reports a repeated event as duplicate, and quarantin
   const other = { ...first, header: { ...first.header, entityId: crypto.randomUUID() } };
   const answer = await publish([other]);
   expect(answer.body).toMatchObject({ accepted: 0, duplicates: 0, quarantined: 1 });
-  expect(answer.body.results[0]).toMatchObject({ status: 'quarantined', code: 'event_id_conflict' });
+  expect(answer.body.results).toEqual([
+    {
+      event_id: first.header.eventId,
+      status: 'quarantined',
+      code: 'event_id_conflict',
+      detail:
+        'Another event with this id and different content came before: give each event an id of its own.',
+    },
+  ]);
 });
 
 test('POST /producer/events says `quarantined` of an event that no router will route, and only of that', async () => {
@@ -150,6 +158,18 @@ const FAULTS_OF_CONTENT: readonly [string, (event: EventJson) => EventJson, stri
   ['a status of another subType', inData({ status: 'PENDING' }), '/data/status', 'a value of PENDING'],
   ['the reason of a hold', inData({ status: 'ON_HOLD_KYC' }), '/data/status', 'a value of ON_HOLD'],
   ['the name of another subType', inData({ status: 'ON_HOLD' }), '/data/status', 'a value of ON_HOLD'],
+  [
+    'the status UNBLOCKED on BLOCKED',
+    contradictory('entityStatusUpdate', 'BLOCKED', 'UNBLOCKED'),
+    '/data/status',
+    'must not be UNBLOCKED on BLOCKED: that is a value of UNBLOCKED',
+  ],
+  [
+    'the status KYC_NEEDED on FULL_USER',
+    contradictory('KYC', 'FULL_USER', 'KYC_NEEDED'),
+    '/data/status',
+    'must not be KYC_NEEDED on FULL_USER: that is a value of KYC_NEEDED',
+  ],
   ['seconds', inHeader({ occurredAt: 1_764_000_000 }), '/header/occurredAt', 'looks like seconds'],
   ['microseconds', inHeader({ occurredAt: 1_764_000_000_000_000 }), '/header/occurredAt', 'microseconds'],
   ['seconds as text', inHeader({ occurredAt: '1970-01-21T10:00:00Z' }), '/header/occurredAt', 'seconds'],
@@ -167,6 +187,12 @@ function inHeader(change: object) {
 
 function inData(change: EventJson['data']) {
   return (event: EventJson): EventJson => ({ ...event, data: { ...event.data, ...change } });
+}
+
+/** An event of another type with the status of another subType. */
+function contradictory(type: EventType, subType: string, status: string) {
+  return ({ header }: EventJson): EventJson =>
+    inData({ status })(jsonEventOf(header.merchantId, header.eventId, { type, subType }));
 }
 
 test.each(FAULTS_OF_CONTENT)(

@@ -11,8 +11,6 @@ import { parseEgressProxy } from '../../../services/egress/egress-proxy.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { Tunnels } from '../../../services/sender/http/egress-proxy.ts';
 import { openTransport } from '../../../services/sender/http/transport.ts';
-import { OwnFaults } from '../../../services/sender/own-faults.ts';
-import { createLogger } from '../../../services/telemetry/logger.ts';
 import {
   type Authority,
   createAuthority,
@@ -42,11 +40,17 @@ interface Proxy {
 
 type Decide = (request: IncomingMessage, client: Socket, receiver: () => Socket) => void;
 
-const connects: Decide = (_request, client, receiver) => {
-  const upstream = receiver();
-  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-  client.pipe(upstream).pipe(client);
+/** Opens the tunnel with this answer, in these pieces. The receiver is silent until TLS begins. */
+const opensWith = (pieces: Iterable<string>): Decide => {
+  return async (_request, client, receiver) => {
+    client.pipe(receiver()).pipe(client);
+    for (const piece of pieces) {
+      client.write(piece);
+      await setTimeout(1);
+    }
+  };
 };
+const connects = opensWith(['HTTP/1.1 200 Connection established\r\n\r\n']);
 
 type AnswerItself = (response: ServerResponse) => void;
 const answered: AnswerItself = (response) => void response.end();
@@ -134,6 +138,14 @@ test('the egress proxy is asked for the checked address, with credentials, and s
   expect(Buffer.concat(proxy.seen).toString('latin1')).not.toContain('canary');
 });
 
+test('the egress proxy gets credentials as they are, not as its URL has to spell them', async () => {
+  const proxy = await startProxy(await startReceiver(), connects);
+  const { exchange } = await post(proxy.url.replace('user:p%40ss', 'us%40er:p%3Ass'));
+  expect(exchange).toMatchObject({ kind: 'acknowledged' });
+  const authorization = `Basic ${Buffer.from('us@er:p:ss').toString('base64')}`;
+  expect(proxy.asked.map((each) => each.authorization)).toEqual([authorization]);
+});
+
 test('the egress proxy is asked for an IPv6 address in brackets', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
   await post(proxy.url, { resolvesTo: '2606:2800:220:1::1' });
@@ -202,6 +214,21 @@ describe('the egress proxy', () => {
     },
   );
 
+  test.each<[string, Iterable<string>]>([
+    ['200 with a length', ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n']],
+    ['200 with chunks', ['HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n']],
+    ['200 byte by byte', 'HTTP/1.1 200 OK\r\nVia: 1.1 proxy\r\n\r\n'],
+    ['200 in HTTP/1.0', ['HTTP/1.0 200 Connection established\r\n\r\n']],
+    ['200 with a head of 12 KB', [`HTTP/1.1 200 OK\r\nX-Via: ${'x'.repeat(12 * 1024)}\r\n\r\n`]],
+    ['200 without a reason', ['HTTP/1.1 200\r\n\r\n']],
+    ['201', ['HTTP/1.1 201 Created\r\n\r\n']],
+  ])('that answers %s has opened the tunnel', async (_what, pieces) => {
+    const receiver = await startReceiver();
+    const posted = await post((await startProxy(receiver, opensWith(pieces))).url);
+    expect(posted).toMatchObject({ exchange: { kind: 'acknowledged' }, ownFault: null });
+    expect(receiver.received).toContain('{"canary":true}');
+  });
+
   test.each([
     ['nothing intelligible', answers('what?\r\n\r\n')],
     ['more than an answer', answers('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n')],
@@ -241,52 +268,5 @@ describe('the egress proxy', () => {
   test('that is unreachable is an own fault', async () => {
     const posted = await post('http://127.0.0.1:1');
     expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
-  });
-});
-
-describe('the log of own faults', () => {
-  test('says once a minute which own fault keeps attempts waiting, and how many', () => {
-    let now = 0;
-    let logged = '';
-    const write = (line: string) => {
-      logged += line;
-    };
-    const faults = new OwnFaults({ ...systemClock(), now: () => now }, createLogger('info', { write }));
-    for (let i = 0; i < 5; i += 1) faults.note('egress_proxy', 'ECONNREFUSED', `https://${HOST}`);
-    faults.note('machine_limit', 'EMFILE', `https://${HOST}`);
-    now = 61_000;
-    faults.note('egress_proxy', 'ECONNREFUSED', `https://${HOST}`);
-    const lines = logged
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines.map(({ reason, attempts }) => [reason, attempts])).toEqual([
-      ['egress_proxy', 1],
-      ['machine_limit', 1],
-      ['egress_proxy', 5],
-    ]);
-    expect(lines[0]).toMatchObject({
-      detail: 'ECONNREFUSED',
-      msg: expect.stringContaining('HOOKRAIL_EGRESS_PROXY'),
-    });
-  });
-});
-
-describe('the setting HOOKRAIL_EGRESS_PROXY', () => {
-  test.each([
-    ['proxy:3128', 'must be an http:// URL, not proxy://'],
-    ['https://user:hunter2@proxy', 'must be an http:// URL, not https://'],
-    ['http://user:hunter2@proxy/path', 'must end after its host and port'],
-    ['http://user:hunter2@', 'is not a URL'],
-  ])('rejects %s: %s, without showing the password', (text, message) => {
-    const parse = () => parseEgressProxy(text);
-    expect(parse).toThrow(message);
-    expect(parse).not.toThrow('hunter2');
-  });
-
-  test('is parsed into host, port and credentials', () => {
-    expect(parseEgressProxy('')).toBeNull();
-    expect(parseEgressProxy('http://proxy')).toEqual({ host: 'proxy', port: 80, authorization: null });
-    expect(parseEgressProxy('http://[::1]:3128')).toMatchObject({ host: '::1', port: 3128 });
   });
 });

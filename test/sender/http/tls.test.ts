@@ -23,11 +23,11 @@ afterEach(async () => {
 
 async function attempt(
   certificate: { certPem: string; keyPem: string },
-  options: { host?: string; extraCa?: string | null; tls?: object } = {},
+  options: { host?: string; extraCa?: string | null; tls?: object; header?: string } = {},
 ) {
   const receiver = await startRawReceiver(
     certificate,
-    (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+    (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${options.header ?? ''}Content-Length: 0\r\n\r\n`),
     options.tls,
   );
   const transport = openTransport({
@@ -83,6 +83,18 @@ test('a receiver with TLS 1.2 is accepted, and only HTTP/1.1 is offered to it', 
   });
   expect(first).toMatchObject({ kind: 'acknowledged' });
 });
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'a receiver that asks for a client certificate, and does not require it, is accepted on each connection with %s',
+  async (version) => {
+    const tls = { requestCert: true, rejectUnauthorized: false, minVersion: version, maxVersion: version };
+    // The second connection resumes the TLS session of the first.
+    const { receiver, first, second } = await attempt(await good(), { tls, header: 'Connection: close\r\n' });
+    expect([first, second]).toMatchObject([{ kind: 'acknowledged' }, { kind: 'acknowledged' }]);
+    expect(receiver.accepted).toBe(2);
+    expect(receiver.received.match(/API-Key whsec_x/g)).toHaveLength(2);
+  },
+);
 
 describe('a receiver gets not one byte of HTTP', () => {
   const cases: [string, () => Promise<Awaited<ReturnType<typeof attempt>>>][] = [

@@ -16,10 +16,11 @@ export interface NameServer {
   close(): Promise<void>;
 }
 
-/** A DNS server on UDP. `say` gets the name without its last dot and the type of the records. */
+/** A DNS server on UDP. `say` gets the name without its last dot and the type of the records. Rejects when the port is taken. */
 export async function startNameServer(
   say: (name: string, type: string) => Said | Promise<Said>,
   port = 0,
+  address = '127.0.0.1',
 ): Promise<NameServer> {
   const asked: string[] = [];
   const server = createSocket('udp4', async (question, from) => {
@@ -30,7 +31,9 @@ export async function startNameServer(
       server.send(answerTo(question.subarray(0, end), said), from.port, from.address);
   });
   let isOpen = true;
-  await new Promise<void>((resolve) => server.bind(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).bind(port, address, resolve);
+  });
   const bound = server.address().port;
   const close = () =>
     new Promise<void>((resolve) => {
@@ -38,7 +41,7 @@ export async function startNameServer(
       isOpen = false;
       server.close(() => resolve());
     });
-  return { at: `127.0.0.1:${bound}`, port: bound, asked, close };
+  return { at: `${address}:${bound}`, port: bound, asked, close };
 }
 
 /** RFC 1035, section 4.1: after a header of 12 bytes, labels with their lengths, ended by a zero; type and class. */
