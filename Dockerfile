@@ -10,7 +10,6 @@ RUN npm ci --omit=dev --ignore-scripts \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node
 COPY openapi.yaml ./
 COPY bin ./bin
-COPY scripts/build.mjs ./scripts/
 COPY docs/receivers ./docs/receivers
 COPY schemas ./schemas
 COPY services ./services

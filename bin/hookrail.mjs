@@ -18,9 +18,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 let { path, problem } = chooseNode(root);
 // A package that was installed has no sources.
 if ((problem || path === process.execPath) && existsSync(`${root}services`)) {
-  const { isBuilt } = await import('../scripts/build.mjs');
+  const { isBuilt } = await import('./checkout/build.mjs');
   if (problem || !isBuilt(root)) {
-    const { prepare } = await import('../scripts/prepare.mjs');
+    const { prepare } = await import('./checkout/prepare.mjs');
     await prepare(root);
     ({ path, problem } = chooseNode(root));
   }

@@ -205,7 +205,7 @@ export const MACHINE_BUGS: readonly PlantedBug[] = [
   {
     id: 'pinned-node-not-upgraded',
     bug: 'a new version of the pinned Node is not noticed',
-    file: 'scripts/ensure-dependencies.mjs',
+    file: 'bin/checkout/ensure-dependencies.mjs',
     text: 'if (present?.[path]?.version === version) return undefined;',
     replacement: 'if (present?.[path] !== undefined) return undefined;',
     test: 'test/executable/dependencies.test.ts',

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
+import { missingDependencies } from '../../bin/checkout/ensure-dependencies.mjs';
+import { runningInstall } from '../../bin/checkout/running-install.mjs';
 import { pinnedName } from '../../bin/runtime.mjs';
 import packageJson from '../../package.json' with { type: 'json' };
-import { missingDependencies } from '../../scripts/ensure-dependencies.mjs';
-import { runningInstall } from '../../scripts/running-install.mjs';
 
 const root = mkdtempSync(join(tmpdir(), 'hookrail-dependencies-'));
 const LOCK = {
@@ -141,7 +141,7 @@ describe('a binary of SQLite that was compiled here', () => {
   );
 
   test('has the packages looked at again, although all was built', () => {
-    const module = new URL('../../scripts/build.mjs', import.meta.url);
+    const module = new URL('../../bin/checkout/build.mjs', import.meta.url);
     const says = (line: string) => {
       const script = `import { build, isBuilt } from '${module}'; const root = ${JSON.stringify(root)}; ${line}`;
       const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
@@ -164,7 +164,7 @@ test('after a failed installation the next command does not wait for the one tha
   const { pid } = spawnSync(process.execPath, ['--version']);
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(join(root, 'dist', '.preparing'), String(pid));
-  const module = new URL('../../scripts/one-at-a-time.mjs', import.meta.url);
+  const module = new URL('../../bin/checkout/one-at-a-time.mjs', import.meta.url);
   const script = `import { oneAtATime } from '${module}'; await oneAtATime('${root}', () => console.log('works'));`;
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   expect([ended.status, ended.stdout, ended.stderr]).toEqual([0, 'works\n', '']);
@@ -205,7 +205,7 @@ describe('a running npm', () => {
     tree(undefined);
     await pretend('npm ci', root);
     const { 'node_modules/express': express } = LOCK;
-    const module = new URL('../../scripts/ensure-dependencies.mjs', import.meta.url);
+    const module = new URL('../../bin/checkout/ensure-dependencies.mjs', import.meta.url);
     const script = `import { ensureDependencies } from '${module}'; await ensureDependencies('${root}', { withDev: false }); console.log('went on')`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);
     let output = '';
@@ -221,7 +221,7 @@ describe('a running npm', () => {
 test('the scripts that need the test tools ask for them, and those that run hookrail do not', () => {
   const { scripts } = packageJson;
   for (const name of ['pretest', 'prebench', 'prekafka:local', 'prekafka:producers'] as const) {
-    expect(scripts[name]).toContain('node scripts/ensure-dependencies.mjs');
+    expect(scripts[name]).toContain('node bin/checkout/ensure-dependencies.mjs');
   }
   for (const name of ['start', 'sim', 'operator', 'serve'] as const) {
     expect(scripts[name]).toMatch(/^node bin\/hookrail\.mjs \w+$/);
@@ -230,7 +230,7 @@ test('the scripts that need the test tools ask for them, and those that run hook
 });
 
 test('a build leaves no compiler running beside the process that built', { timeout: 60_000 }, () => {
-  const module = new URL('../../scripts/build.mjs', import.meta.url);
+  const module = new URL('../../bin/checkout/build.mjs', import.meta.url);
   const script = `
     import { readFileSync } from 'node:fs';
     import { build } from '${module}';

@@ -61,7 +61,7 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   {
     id: 'two-installations',
     bug: 'a command installs although an npm installs in the same checkout',
-    file: 'scripts/ensure-dependencies.mjs',
+    file: 'bin/checkout/ensure-dependencies.mjs',
     text: 'await othersInstalled(root);',
     replacement: '',
     test: 'test/executable/dependencies.test.ts',

@@ -3,8 +3,8 @@
  * in a third of the time.
  */
 import { fileURLToPath } from 'node:url';
+import { prepare } from '../../../bin/checkout/prepare.mjs';
 import { isSupported } from '../../../bin/runtime.mjs';
-import { prepare } from '../../../scripts/prepare.mjs';
 
 export default async function setup(): Promise<void> {
   await prepare(fileURLToPath(new URL('../../..', import.meta.url)));

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { chooseNode, pinnedName } from '../bin/runtime.mjs';
+import { chooseNode, pinnedName } from '../runtime.mjs';
 import { COMPILED } from './build.mjs';
 import { oneAtATime } from './one-at-a-time.mjs';
 import { runningInstall } from './running-install.mjs';
@@ -109,6 +109,6 @@ function install(root, args) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const root = fileURLToPath(new URL('..', import.meta.url));
+  const root = fileURLToPath(new URL('../..', import.meta.url));
   await oneAtATime(root, () => ensureDependencies(root, { withDev: true }));
 }

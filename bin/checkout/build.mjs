@@ -29,7 +29,12 @@ function sourcesOf(root) {
  * compiled binary that comes later it is not, so that the packages are looked at again.
  */
 function stampOf(root, sources) {
-  const tools = ['scripts/build.mjs', 'package-lock.json', 'node_modules/.package-lock.json', ...COMPILED];
+  const tools = [
+    'bin/checkout/build.mjs',
+    'package-lock.json',
+    'node_modules/.package-lock.json',
+    ...COMPILED,
+  ];
   return [...sources, ...tools]
     .map((path) => {
       const { mtimeMs, size } = statSync(join(root, path), { throwIfNoEntry: false }) ?? {};
@@ -108,5 +113,5 @@ function replace(path, contents) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await build(fileURLToPath(new URL('..', import.meta.url)));
+  await build(fileURLToPath(new URL('../..', import.meta.url)));
 }
