@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deliveryId } from '../../../services/domain/ids.ts';
 import { fanOut } from '../../../services/router/fan-out.ts';
 import { startRecorded } from '../../support/api/recorded-api.ts';
 import {
@@ -18,12 +19,14 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
+import { delivered } from '../../support/records/journal-entries.ts';
 
 interface Sent extends CallOptions {
   readonly method: string;
   readonly path: string;
 }
 
+const WITH_ZEROS = { status: 200, headers: [], body: Buffer.from('a\0\0b\0'), bodyTruncated: false };
 const HARD_TEXTS = [
   ...['a\u0000b', '\u0000', '\\u0000', '%00', '\ud800', 'x\udfff', '__proto__', 'constructor', ' ', '\t'],
   ...['\u00a0', '\ufeff', '\uffff', '👩‍👩‍👧‍👦', "'; DROP TABLE event; --", '{}', 'NULL', '\\', '\u2028', 'İ'],
@@ -190,6 +193,7 @@ await describeWithPostgres('the two stores', (createDatabase) => {
       apis.push(api);
       const { directory } = api;
       const recorded = await startRecorded(api, ['live']);
+      recorded.settle = (task) => [delivered(task, { response: WITH_ZEROS })];
       const router = await api.broker.events.consume(
         (received) => fanOut(received, { directory, acceptsSimulated: true, now: api.clock.wall() }),
         { inFlightMax: 100 },
@@ -250,6 +254,21 @@ await describeWithPostgres('the two stores', (createDatabase) => {
       }),
       { numRuns: 600 },
     );
+  });
+
+  test('show the response of a receiver that sends U+0000, to the last byte', async () => {
+    const shown = apis.map(async ({ call, merchantId, keys }, i) => {
+      const json = jsonEventOf(merchantId, 'zeros');
+      const { endpoint = '' } = targets[i] ?? {};
+      await call('POST', '/producer/events', { json, key: keys.producer });
+      const path = `${ENDPOINTS}/${endpoint}/deliveries/${deliveryId(json.header.eventId, endpoint)}`;
+      return eventually(
+        'the attempt is in the log',
+        async () => (await call('GET', path)).body.attempts?.[0],
+      );
+    });
+    const same = { response_status: 200, response_body: 'a\u0000\u0000b\u0000' };
+    expect(await Promise.all(shown)).toMatchObject([same, same]);
   });
 
   test('have the same events in their logs afterwards', { timeout: 60_000 }, async () => {
