@@ -21,7 +21,7 @@ const STATION_INSTEAD =
   'services/main.ts, or let it travel on a stream.';
 const STORE_ENGINE_MAY = [
   ...['domain', 'messages', ...FOUNDATION, 'the SQLite floor', 'codec'],
-  ...['the store port', 'what store engines share'],
+  ...['the store port', 'the statement port', 'the store rules', 'what store engines share'],
 ];
 const ENGINE_INSTEAD =
   'An engine knows the domain, the foundation, the codecs and its own port, so that another engine can take its place.';
@@ -105,6 +105,21 @@ export const PARTS: readonly Part[] = [
     files: /^services\/store\/copy\//,
     parts: [...STORE_ENGINE_MAY, 'a store engine'],
     instead: 'It reads one engine and fills another; a service uses one of them, by the port.',
+  },
+  {
+    name: 'the statement port',
+    files: /^services\/store\/sql\//,
+    parts: [],
+    packages: [],
+    instead: 'It says how statements are run, and knows no table.',
+  },
+  {
+    name: 'the store rules',
+    files: /^services\/store\/rules\//,
+    parts: ['domain', 'the store port', 'the statement port', 'what store engines share'],
+    packages: [],
+    instead:
+      'Rules are the same in every store: what a database does in its own way is a part of the statement port.',
   },
   {
     name: 'what store engines share',

@@ -1,5 +1,5 @@
 import { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
-import type { Statements } from '../../../services/store/postgres/client/statements.ts';
+import type { Statements } from '../../../services/store/sql/statements.ts';
 
 /** A node of a plan, as EXPLAIN (FORMAT JSON) names its fields. */
 export interface PlanNode {

@@ -5,10 +5,11 @@ import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/log/delivery.ts';
 import { FEED_KIND } from '../../../services/store/log/log-rows.ts';
 import { idOf } from '../../../services/store/postgres/client/packed-id.ts';
 import type { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
-import { type Statements, statementsOf } from '../../../services/store/postgres/client/statements.ts';
+import { statementsOf } from '../../../services/store/postgres/client/statements.ts';
 import type { Leaf } from '../../../services/store/postgres/leaves/leaf.ts';
 import { Leaves } from '../../../services/store/postgres/leaves/leaves.ts';
 import { BODY_KIND } from '../../../services/store/postgres/log/bodies.ts';
+import type { Statements } from '../../../services/store/sql/statements.ts';
 
 export const MERCHANT = 'a-merchant';
 /** Endpoints in the log; the first gets every event, and so half of the deliveries. */

@@ -9,8 +9,7 @@ import { Numbers } from '../../../services/store/postgres/log/numbers.ts';
 import { PostgresDeliveryLog } from '../../../services/store/postgres/log/postgres-delivery-log.ts';
 import { PostgresLists } from '../../../services/store/postgres/log/postgres-lists.ts';
 import { PostgresReplays } from '../../../services/store/postgres/maintenance/postgres-replays.ts';
-import { makeAudit } from '../../../services/store/postgres/management/audit-reads.ts';
-import { makeEndpoints } from '../../../services/store/postgres/management/postgres-management.ts';
+import { readsOn } from '../../../services/store/postgres/reads-on.ts';
 import type { DeliveryFilter, EventFilter } from '../../../services/store/store.ts';
 import { type FilledLeaves, MERCHANT } from './fill-leaves.ts';
 
@@ -56,14 +55,15 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const numbers = new Numbers(database);
   const deps = { database, leaves, names, numbers, lists, feed, clock, policy };
   const log = new PostgresDeliveryLog({ ...deps, logCommit: 'on' });
-  const replays = new PostgresReplays(database);
+  const reads = readsOn(database);
+  const replays = new PostgresReplays(database, reads);
   return {
     lists,
     feed,
     log,
     replays,
-    audit: makeAudit(database),
-    endpoints: makeEndpoints({ database, leaves }),
+    audit: reads.audit,
+    endpoints: reads.endpoints,
   };
 }
 

@@ -9,9 +9,9 @@ import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
-import { ManagementReads } from '../../../services/store/sqlite/management/management-reads.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { wallClock } from '../measure.ts';
+import { ruleStatements } from './rule-statements.ts';
 
 const DAY_MS = 86_400_000;
 /** Recent enough that retention deletes nothing during the measurement. */
@@ -53,7 +53,7 @@ const count = (to: number) =>
  * Fills the store file of a stopped service by SQL alone, because the service itself would take an hour. The data is
  * durable when this returns.
  */
-export function fillLog(file: string, merchantId: string, sizes: LogSizes): FilledLog {
+export async function fillLog(file: string, merchantId: string, sizes: LogSizes): Promise<FilledLog> {
   const db = openConnection(file, 'write');
   try {
     migrate(db, file);
@@ -77,7 +77,7 @@ export function fillLog(file: string, merchantId: string, sizes: LogSizes): Fill
       UPDATE meta SET value = (SELECT max(seq) FROM event) WHERE name IN ('event_indexed_to', 'event_listed_to');
       UPDATE meta SET value = (SELECT max(seq) FROM delivery)
         WHERE name IN ('delivery_indexed_to', 'delivery_listed_to');`);
-    const filled = { ...samples(db), merchantId, from, to, plans: plans(db) };
+    const filled = { ...samples(db), merchantId, from, to, plans: await plans(db) };
     db.pragma('journal_mode = WAL');
     return filled;
   } finally {
@@ -184,8 +184,8 @@ function samples(db: Database) {
 }
 
 /** Returns SQLite's query plans of all statements that the API reads with, on this file. */
-function plans(db: Database): string[] {
-  const statements: string[] = [];
+async function plans(db: Database): Promise<string[]> {
+  const statements = await ruleStatements(['merchants', 'keys', 'endpoints', 'outbox']);
   const listening = new Proxy(db, {
     get(target, name) {
       if (name !== 'prepare') return Reflect.get(target, name);
@@ -195,12 +195,11 @@ function plans(db: Database): string[] {
       };
     },
   });
-  new ManagementReads(listening);
   new LogReads(listening);
   new ListReads(listening);
   new FeedReads(listening);
   return statements.map((sql) => {
-    const explained = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+|\?/g, '1')}`).all();
+    const explained = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/[:$]\w+|\?/g, '1')}`).all();
     const lines = (explained as { detail: string }[]).map(({ detail }) => detail);
     return `${sql.replaceAll(/\s+/g, ' ')}\n    ${lines.join('\n    ')}`;
   });

@@ -51,7 +51,7 @@ export async function measureReads(
     merchant: { readonly merchantId: string; readonly apiKey: string },
   ) => {
     const startedAt = wallClock();
-    const log = fillLog(join(dataDir, 'store.db'), merchant.merchantId, sizes);
+    const log = await fillLog(join(dataDir, 'store.db'), merchant.merchantId, sizes);
     filled = { ...log, apiKey: merchant.apiKey, fillSeconds: (wallClock() - startedAt) / 1000 };
   };
   return withService(

@@ -1,5 +1,6 @@
 import type { PostgresDatabase } from '../postgres/client/postgres-database.ts';
-import type { Statements, Transaction } from '../postgres/client/statements.ts';
+import type { Transaction } from '../postgres/client/statements.ts';
+import type { Statements } from '../sql/statements.ts';
 import { CopyRefused } from './copy-refused.ts';
 import type { Fingerprint } from './source.ts';
 

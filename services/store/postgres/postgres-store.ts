@@ -19,11 +19,12 @@ import { PostgresErasures } from './maintenance/postgres-erasures.ts';
 import { PostgresReplays } from './maintenance/postgres-replays.ts';
 import { makeSealings } from './maintenance/sealings.ts';
 import { PostgresAnswers } from './management/answer-writes.ts';
-import { makeAudit } from './management/audit-reads.ts';
 import { touchKeys } from './management/merchant-writes.ts';
+import { addToAudit } from './management/outbox-writes.ts';
 import { makeEndpoints, makeKeys, makeMerchants } from './management/postgres-management.ts';
 import { PostgresOutbox } from './management/postgres-outbox.ts';
 import { checkLayout } from './migrations/migrate.ts';
+import { readsOn } from './reads-on.ts';
 import { PostgresLeases } from './requests/postgres-leases.ts';
 import { PostgresLimits } from './requests/postgres-limits.ts';
 
@@ -57,11 +58,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw error;
   }
   database.seals = options.keyRing ? new RecordSeals(options.keyRing) : null;
+  const reads = readsOn(database);
   const leaves = new Leaves(database, options.leafMs);
   database.writeFeed = feedWriter(leaves);
   const names = new LogNames(database);
-  const outbox = new PostgresOutbox(database, leaves);
-  const replays = new PostgresReplays(database);
+  const outbox = new PostgresOutbox(database, leaves, reads);
+  const replays = new PostgresReplays(database, reads);
   database.onAdded = (what) => (what === 'outbox' ? outbox.added() : replays.added());
   const used = new UsedKeys(clock, (uses) => database.transaction((tx) => touchKeys(tx, uses)));
   const leases = new PostgresLeases({ database, clock, log });
@@ -80,9 +82,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     log?.warn({ event: 'store_set_back' }, SET_BACK);
   };
   return {
-    merchants: makeMerchants({ database, clock }),
-    keys: makeKeys({ database, clock }, used),
-    endpoints: makeEndpoints({ database, leaves }),
+    merchants: makeMerchants({ database, clock, reads }),
+    keys: makeKeys({ database, clock, reads }, used),
+    endpoints: makeEndpoints({ database, leaves, reads }),
     answers: new PostgresAnswers(database),
     limits: new PostgresLimits(database),
     leases,
@@ -91,8 +93,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     lists,
     feed,
     replays,
-    audit: makeAudit(database),
-    sealings: makeSealings(database),
+    audit: { ...reads.audit, add: (entry) => database.transaction((tx) => addToAudit(tx, entry)) },
+    sealings: makeSealings(database, reads),
     erasures: new PostgresErasures({ database, leaves, names }),
     status: () => ({
       reachable: database.isReachable,

@@ -11,6 +11,7 @@ import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
+import { type Reads, readsBy } from '../rules/reads.ts';
 import type { StoreStatus } from '../status.ts';
 import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
@@ -95,6 +96,7 @@ class SqliteStore implements Store {
   #isFailed = false;
   #closing: Promise<void> | null = null;
   readonly #used: UsedKeys;
+  readonly #reads: Reads;
 
   constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads) {
     this.backup = (to) => this.#backUp(to);
@@ -103,6 +105,7 @@ class SqliteStore implements Store {
     this.#clock = clock;
     this.#log = log;
     this.#file = file;
+    this.#reads = readsBy((name, _, args) => reader.call(name as keyof ReaderOps & string, args as never));
     this.#used = new UsedKeys(clock, (used) => this.#watched(writer.call('touchKeys', [used])));
     this.merchants = this.#makeMerchants();
     this.keys = this.#makeKeys();
@@ -123,17 +126,14 @@ class SqliteStore implements Store {
       watched: (written) => this.#watched(written),
     });
     this.audit = {
-      list: (options) => reader.call('audit', [options]),
+      ...this.#reads.audit,
       add: (entry) => this.#watched(writer.call('addToAudit', [entry])),
     };
     this.sealings = {
-      counts: (now) => reader.call('sealCounts', [now]),
-      notSealedWith: (keyId, options) => reader.call('notSealedWith', [keyId, options]),
+      ...this.#reads.sealings,
       replace: (things, options) => this.#watched(writer.call('reseal', [things, options])),
-      recordCounts: () => reader.call('recordCounts', []),
       sealRecords: (options) => this.#watched(writer.call('sealRecords', [options])),
       complete: (at) => this.#watched(writer.call('completeSeals', [at])),
-      isComplete: () => reader.call('hasSealMark', []),
       require: () => writer.call('requireSeals', []),
     };
     this.erasures = new SqliteErasures(file, reader, writer, (written) => this.#watched(written));
@@ -216,22 +216,21 @@ class SqliteStore implements Store {
   #makeMerchants(): Merchants {
     const now = () => this.#clock.wall();
     return {
+      ...this.#reads.merchants,
       create: (merchant, actor = OPERATOR) =>
         this.#watched(this.#writer.call('createMerchant', [merchant, now(), actor])),
-      get: (merchantId) => this.#reader.call('merchant', [merchantId]),
-      list: () => this.#reader.call('merchants', []),
       update: (merchantId, change, actor = OPERATOR) =>
         this.#watched(this.#writer.call('updateMerchant', [merchantId, change, now(), actor])),
     };
   }
 
   #makeKeys(): ApiKeys {
-    const known = new KnownKeys((hash) => this.#reader.call('keyByHash', [hash]));
+    const known = new KnownKeys(this.#reads.keys.findByHash);
     return {
+      ...this.#reads.keys,
       create: (key, actor = OPERATOR) =>
         this.#watched(this.#writer.call('createKey', [key, this.#clock.wall(), actor])),
       findByHash: (hash) => known.find(hash),
-      list: () => this.#reader.call('keys', []),
       revoke: (keyId, at, actor = OPERATOR) =>
         known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at, actor]))),
       setRights: (...args) => known.change(this.#watched(this.#writer.call('setKeyRights', args))),
@@ -242,9 +241,8 @@ class SqliteStore implements Store {
   #makeEndpoints(): Endpoints {
     const writer = this.#writer;
     return {
+      ...this.#reads.endpoints,
       create: (endpoint, options) => this.#watched(writer.call('createEndpoint', [endpoint, options])),
-      get: (merchantId, uuid) => this.#reader.call('endpoint', [merchantId, uuid]),
-      list: (merchantId, options) => this.#reader.call('endpoints', [merchantId, options]),
       update: (merchantId, uuid, change, options) =>
         this.#watched(writer.call('updateEndpoint', [merchantId, uuid, change, options])),
       rotate: (merchantId, uuid, secret, options) =>
@@ -258,14 +256,12 @@ class SqliteStore implements Store {
   #makeReplays(): Replays {
     const listeners = new Listeners();
     return {
+      ...this.#reads.replays,
       create: async (replay, options) => {
         const created = await this.#watched(this.#writer.call('createReplay', [replay, options]));
         if (created.kind === 'ok') listeners.call();
         return created;
       },
-      get: (replayId) => this.#reader.call('replay', [replayId]),
-      list: (options) => this.#reader.call('replays', [options]),
-      running: () => this.#reader.call('runningReplays', []),
       advance: (replayId, step) => this.#watched(this.#writer.call('advanceReplay', [replayId, step])),
       finish: (replayId, end) => this.#watched(this.#writer.call('finishReplay', [replayId, end])),
       missed: (scope, place, limit) => this.#reader.call('missed', [scope, place, limit]),
@@ -280,11 +276,9 @@ class SqliteStore implements Store {
       this.feed.changed();
     };
     return {
-      pending: (limit, after = 0) => this.#reader.call('outbox', [limit, after]),
+      ...this.#reads.outbox,
       published: (outboxIds) => this.#watched(this.#writer.call('published', [outboxIds])),
-      isPublished: (outboxId) => this.#reader.call('isPublished', [outboxId]),
       onAdded: (listener) => listeners.add(listener),
-      snapshot: (after, limit) => this.#reader.call('snapshot', [after, limit]),
       addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
       addAbove: (records) => this.#watched(this.#writer.call('addAbove', [records])),
       adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),

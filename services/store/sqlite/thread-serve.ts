@@ -14,8 +14,11 @@ export function mainThread(): MessagePort {
   return parentPort;
 }
 
-/** Passes on all calls that have arrived at once; those that arrive while `handle` works are the next batch. */
-export function serve(port: MessagePort, handle: (calls: readonly Call[]) => void): void {
+/**
+ * Passes on all calls that have arrived at once; those that arrive while `handle` works are the next batch. It may await
+ * statements, which end within the same turn of the event loop: no other call is passed on meanwhile.
+ */
+export function serve(port: MessagePort, handle: (calls: readonly Call[]) => void | Promise<void>): void {
   port.on('message', (first: Call) => {
     const calls = [first];
     while (calls.length < CALLS_MAX) {
@@ -23,7 +26,7 @@ export function serve(port: MessagePort, handle: (calls: readonly Call[]) => voi
       if (next === undefined) break;
       calls.push(next.message);
     }
-    handle(calls);
+    void handle(calls);
   });
 }
 

@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
-import { ReplayReads } from '../../../services/store/sqlite/replays/replay-reads.ts';
+import { MissedReads } from '../../../services/store/sqlite/replays/missed-reads.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import {
@@ -46,15 +46,15 @@ it('the queries of a replay use the indexes of missed events and endpoints', () 
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+|\?/g, '1')}`).all();
     return (plan as { detail: string }[]).map(({ detail }) => detail).join('\n');
   };
-  expect(planOf(ReplayReads.missedSql)).toMatch(
+  expect(planOf(MissedReads.missedSql)).toMatch(
     /SEARCH m USING PRIMARY KEY \(endpoint=\? AND \(created_at,event\)>/,
   );
   const active = "e.status = 'active' AND e.seq >= ?";
   const plans = [
-    ReplayReads.missedSql,
-    ReplayReads.endpointsSql('e.uuid = ?'),
-    ReplayReads.endpointsSql(active),
-    ReplayReads.endpointsSql(`${active} AND e.merchant_id = ?`),
+    MissedReads.missedSql,
+    MissedReads.endpointsSql('e.uuid = ?'),
+    MissedReads.endpointsSql(active),
+    MissedReads.endpointsSql(`${active} AND e.merchant_id = ?`),
     'SELECT * FROM missed WHERE event = ?',
   ].map(planOf);
   for (const plan of plans) expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);

@@ -3,10 +3,11 @@ import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import type { Statements } from '../../sql/statements.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { failureOf, sqlStateOf } from './postgres-errors.ts';
 import { Primary, type PrimaryOptions } from './primary.ts';
-import { type Added, copyRows, type Statements, statementsOf, type Transaction } from './statements.ts';
+import { type Added, copyRows, statementsOf, type Transaction } from './statements.ts';
 
 /** Attempts at a transaction that conflicts with another one. */
 const ATTEMPTS = 3;

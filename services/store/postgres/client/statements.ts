@@ -2,16 +2,9 @@ import { finished } from 'node:stream/promises';
 import type { PoolClient, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
+import type { Statements } from '../../sql/statements.ts';
 import type { CopyRows } from './copy-rows.ts';
-
-/** The statements of one connection: of a transaction, or single reads. Values are $1, $2, … */
-export interface Statements {
-  rows<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** The first row, or undefined. */
-  first<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row | undefined>;
-  /** Resolves with the number of rows that were inserted, changed or deleted. */
-  change(text: string, values?: readonly unknown[]): Promise<number>;
-}
+import { POSTGRES_DIALECT } from './dialect.ts';
 
 /** A row of the feed that a transaction adds (migrations/002-delivery-log.ts). */
 export interface FeedItem {
@@ -50,6 +43,7 @@ export function statementsOf(client: Pick<PoolClient, 'query'>, timeoutMs?: numb
   const rows = async <Row extends object>(text: string, values?: readonly unknown[]) =>
     (await query(text, values)).rows as readonly object[] as readonly Row[];
   return {
+    dialect: POSTGRES_DIALECT,
     rows,
     first: async <Row extends object>(text: string, values?: readonly unknown[]) =>
       (await rows<Row>(text, values))[0],

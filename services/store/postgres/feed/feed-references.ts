@@ -9,9 +9,9 @@ import type {
 } from '../../log/feed-contents.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
+import type { Statements } from '../../sql/statements.ts';
 import { idOf } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import type { Statements } from '../client/statements.ts';
 import type { LogNames } from '../log/log-names.ts';
 
 export type RowOfFeed = FeedRow & {

@@ -1,5 +1,5 @@
+import type { Statements } from '../../sql/statements.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import type { Statements } from '../client/statements.ts';
 import { LEAF_KINDS, type Leaf } from './leaf.ts';
 import type { Leaves } from './leaves.ts';
 

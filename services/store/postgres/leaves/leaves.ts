@@ -1,5 +1,6 @@
+import type { Statements } from '../../sql/statements.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import type { Statements, Transaction } from '../client/statements.ts';
+import type { Transaction } from '../client/statements.ts';
 import { beginOfLeaf, LEAF_KINDS, type Leaf, type LeafKind, leafOf } from './leaf.ts';
 
 /** One process at a time makes leaves, or moves the beginning of the log. */

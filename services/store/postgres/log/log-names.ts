@@ -1,6 +1,6 @@
 import type { NameNumbers } from '../../log/log-rows.ts';
+import type { Statements } from '../../sql/statements.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import type { Statements } from '../client/statements.ts';
 import { requireReconciled } from '../management/outbox-writes.ts';
 import { RecentMap } from './recent-map.ts';
 

@@ -1,8 +1,8 @@
 import { EVENT_TYPE } from '../../log/codes.ts';
 import { becauseOf, isWanted } from '../../log/missed-page.ts';
 import type { MissedEvent, ReplayScope, Replays } from '../../replays.ts';
+import type { Statements } from '../../sql/statements.ts';
 import { idOf } from '../client/packed-id.ts';
-import type { Statements } from '../client/statements.ts';
 
 const PAGE_MAX = 1000;
 /** Endpoints examined in one page, most of which have missed nothing. */

@@ -1,7 +1,7 @@
 import { Listeners } from '../../../process/listeners.ts';
-import { parseReplayCursor, replayCursor } from '../../log/missed-page.ts';
 import type { NewReplay, ReplayRecord, Replays } from '../../replays.ts';
 import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
+import type { Reads } from '../../rules/reads.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
 import { NO_OUTBOX_ROW, storeAnswer } from '../management/answer-writes.ts';
@@ -11,15 +11,18 @@ import { missed } from './missed-reads.ts';
 /** Replays that ended this long ago are deleted, a few with each new one, so that the table does not grow for ever. */
 const KEPT_MS = 365 * 24 * 3_600_000;
 const EXPIRED_PER_REPLAY = 10;
-const PAGE_MAX = 1000;
-const RUNNING_MAX = 1000;
 
 export class PostgresReplays implements Replays {
   readonly #database: PostgresDatabase;
   readonly #listeners = new Listeners();
 
-  constructor(database: PostgresDatabase) {
+  readonly get: Replays['get'];
+  readonly list: Replays['list'];
+  readonly running: Replays['running'];
+
+  constructor(database: PostgresDatabase, { replays }: Reads) {
     this.#database = database;
+    ({ get: this.get, list: this.list, running: this.running } = replays);
   }
 
   /** A transaction of this process that created a replay was committed. */
@@ -33,34 +36,6 @@ export class PostgresReplays implements Replays {
 
   create(...[replay, options]: Parameters<Replays['create']>): ReturnType<Replays['create']> {
     return this.#database.transaction((tx) => create(tx, replay, options));
-  }
-
-  async get(replayId: string): Promise<ReplayRecord | undefined> {
-    const row = await this.#database.read(({ first }) =>
-      first<ReplayRow>('SELECT * FROM replay WHERE replay_id = $1', [replayId]),
-    );
-    return row && toReplay(row);
-  }
-
-  async list({ endpointId, limit, after }: Parameters<Replays['list']>[0]) {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseReplayCursor(after);
-    const rows = await this.#database.read((statements) =>
-      statements.rows<ReplayRow>(
-        `SELECT * FROM replay WHERE seq < $1 ${endpointId === undefined ? '' : 'AND endpoint_id = $3'}
-         ORDER BY seq DESC LIMIT $2`,
-        [before, Math.min(limit, PAGE_MAX), ...(endpointId === undefined ? [] : [endpointId])],
-      ),
-    );
-    return rows.map((row) => ({ ...toReplay(row), cursor: replayCursor(row.seq) }));
-  }
-
-  async running(): Promise<readonly ReplayRecord[]> {
-    const rows = await this.#database.read((statements) =>
-      statements.rows<ReplayRow>(
-        `SELECT * FROM replay WHERE status = 'running' ORDER BY seq LIMIT ${RUNNING_MAX}`,
-      ),
-    );
-    return rows.map(toReplay);
   }
 
   async advance(replayId: string, step: Parameters<Replays['advance']>[1]): Promise<boolean> {

@@ -7,9 +7,9 @@ import { MERCHANT_COLUMNS } from '../../rows/merchant-rows.ts';
 import { isSound, requiredSeals } from '../../rows/record-seals.ts';
 import { parseRecordCursor, recordCursor } from '../../rows/sealing-cursor.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../client/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
 import { addToOutbox } from '../management/outbox-writes.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
 
 type Kind = DirectoryChange['kind'];
 type Numbered = { readonly seq: number };
@@ -17,26 +17,16 @@ type Numbered = { readonly seq: number };
 /** The seals over whole records: a part of the store's sealings. */
 export function recordSealings(
   database: PostgresDatabase,
-): Pick<Sealings, 'recordCounts' | 'sealRecords' | 'complete' | 'isComplete' | 'require'> {
+): Pick<Sealings, 'sealRecords' | 'complete' | 'require'> {
   return {
-    recordCounts: () => database.read(({ rows }) => rows(COUNTS)),
     sealRecords: (options) => database.transaction((tx) => sealRecords(tx, options)),
     complete: async (at) => {
       await database.transaction((tx) => complete(tx, Math.floor(at)));
       database.seals?.require();
     },
-    isComplete: () =>
-      database.read(async ({ first }) => {
-        return (await first('SELECT 1 FROM endpoint WHERE uuid = $1', [SEALED_MARK_ID])) !== undefined;
-      }),
     require: async () => database.seals?.require(),
   };
 }
-
-const COUNTS = `SELECT "keyId", count(*) AS records FROM (
-    SELECT CASE WHEN seal_version = version THEN seal_key_id END AS "keyId" FROM merchant
-    UNION ALL SELECT CASE WHEN seal_version = version THEN seal_key_id END FROM endpoint) AS records
-  GROUP BY "keyId" ORDER BY "keyId" NULLS FIRST`;
 
 const isDue = (table: string) =>
   `(${table}seal_key_id IS DISTINCT FROM $2 OR ${table}seal_version <> ${table}version)`;

@@ -1,90 +1,21 @@
-import type { SealedSecret } from '../../../domain/endpoint.ts';
 import type { Actor } from '../../change.ts';
-import type { Resealed, SealedThing, Sealings } from '../../maintenance.ts';
+import type { Resealed, Sealings } from '../../maintenance.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { isSound } from '../../rows/record-seals.ts';
-import { parseSealingCursor } from '../../rows/sealing-cursor.ts';
+import type { Reads } from '../../rules/reads.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
 import { addToAudit, addToOutbox } from '../management/outbox-writes.ts';
-import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
 import { recordSealings } from './record-sealing.ts';
 
-type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
-type Found = SealedThing & { readonly cursor: string };
-
-const PAGE_MAX = 1000;
-
-/** Values sealed by the key ring. Endpoints are walked by row number, responses by scope. */
-export function makeSealings(database: PostgresDatabase): Sealings {
+/** Values sealed by the key ring. */
+export function makeSealings(database: PostgresDatabase, reads: Reads): Sealings {
   return {
-    counts: (now) =>
-      database.read(async ({ rows }) => {
-        const counts = new Map<string, SealCount>();
-        const found = await rows<{ kind: 'endpoints' | 'answers'; keyId: string; count: number }>(COUNTS, [
-          Math.floor(now),
-        ]);
-        for (const { kind, keyId, count } of found) {
-          const known = counts.get(keyId) ?? { keyId, endpoints: 0, answers: 0 };
-          counts.set(keyId, { ...known, [kind]: count });
-        }
-        return [...counts.values()];
-      }),
-    notSealedWith: (keyId, options) => notSealedWith(database, keyId, options),
+    ...reads.sealings,
     replace: (things, options) => database.transaction((tx) => replace(tx, things, options)),
     ...recordSealings(database),
   };
-}
-
-/** The key of a response; null where it is no JSON, and so was not sealed by the key ring. */
-const ANSWER_KEY = `CASE WHEN sealed LIKE '{%"keyId"%}' THEN sealed::json ->> 'keyId' END`;
-
-const COUNTS = `SELECT 'endpoints' AS kind, secret_key_id AS "keyId", count(*) AS count FROM endpoint
-  WHERE deleted_at IS NULL GROUP BY secret_key_id
-  UNION ALL SELECT 'answers', ${ANSWER_KEY}, count(*) FROM answer
-  WHERE expires_at > $1 AND ${ANSWER_KEY} IS NOT NULL GROUP BY 2`;
-
-const ENDPOINTS = `SELECT seq, uuid, secret_key_id AS "keyId", secret_ciphertext AS ciphertext FROM endpoint
-  WHERE seq > $1 AND secret_key_id <> $2 AND deleted_at IS NULL ORDER BY seq LIMIT $3`;
-
-const ANSWERS = `SELECT scope, sealed FROM answer WHERE scope > $1 AND expires_at > $2
-  AND ${ANSWER_KEY} <> $3 ORDER BY scope LIMIT $4`;
-
-function notSealedWith(
-  database: PostgresDatabase,
-  keyId: string,
-  options: Parameters<Sealings['notSealedWith']>[1],
-): Promise<Found[]> {
-  const { endpoint, scope } = parseSealingCursor(options.after);
-  const limit = Math.min(options.limit, PAGE_MAX);
-  return database.read(async ({ rows }) => {
-    const endpoints =
-      endpoint === null
-        ? []
-        : await rows<SealedSecret & { readonly seq: number; readonly uuid: string }>(ENDPOINTS, [
-            endpoint,
-            keyId,
-            limit,
-          ]);
-    const found: Found[] = endpoints.map((row) => ({
-      kind: 'endpoint',
-      id: row.uuid,
-      sealed: { keyId: row.keyId, ciphertext: row.ciphertext },
-      cursor: `endpoint:${row.seq}`,
-    }));
-    if (found.length === limit) return found;
-    const answers = await rows<{ readonly scope: string; readonly sealed: string }>(ANSWERS, [
-      scope,
-      Math.floor(options.now),
-      keyId,
-      limit - found.length,
-    ]);
-    for (const row of answers) {
-      const sealed = JSON.parse(row.sealed) as SealedSecret;
-      found.push({ kind: 'answer', id: row.scope, sealed, cursor: `answer:${row.scope}` });
-    }
-    return found;
-  });
 }
 
 /**

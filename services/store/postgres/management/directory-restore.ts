@@ -5,10 +5,10 @@ import type { Merchant } from '../../../domain/merchant.ts';
 import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import { isSound } from '../../rows/record-seals.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../client/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
 import { lockMerchant } from './merchant-lock.ts';
 import { addToAudit, writeSeal } from './outbox-writes.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 
 type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
 

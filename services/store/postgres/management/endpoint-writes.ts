@@ -16,10 +16,10 @@ import {
   toEndpointRecord,
 } from '../../rows/endpoint-rows.ts';
 import { refuseUnsound } from '../../rows/record-seals.ts';
+import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
 import { storeAnswer } from './answer-writes.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
-import { SELECT_ENDPOINT } from './select-endpoint.ts';
 
 /*
  * Changes of endpoints, each with its outbox row, audit entry and stored response. The caller's transaction holds the

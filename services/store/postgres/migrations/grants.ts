@@ -1,8 +1,8 @@
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
+import type { Statements } from '../../sql/statements.ts';
 import type { PostgresAddress } from '../client/postgres-address.ts';
 import { PostgresDatabase } from '../client/postgres-database.ts';
-import type { Statements } from '../client/statements.ts';
 
 /** The tables of which the running role adds rows and changes none. */
 const ONLY_ADDED = 'audit';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../process/clock.ts';
+import type { Statements } from '../../sql/statements.ts';
 import type { PostgresAddress } from '../client/postgres-address.ts';
 import { PostgresDatabase } from '../client/postgres-database.ts';
-import type { Statements } from '../client/statements.ts';
 import { management } from './001-management.ts';
 import { deliveryLog } from './002-delivery-log.ts';
 import { publishers } from './003-publishers.ts';

@@ -4,7 +4,7 @@ import type { Observed } from '../../log/log-rows.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../../rows/endpoint-rows.ts';
 import { switchedOff } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
-import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
+import { SELECT_ENDPOINT } from '../select-endpoint.ts';
 
 /** Endpoints kept in memory; others are read again. */
 const ENTRIES_MAX = 50_000;

@@ -8,7 +8,7 @@ import { HINT_UNKNOWN } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS } from '../../rows/merchant-rows.ts';
 import { isSound } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../select-endpoint.ts';
 
 /**
  * Writes changes of the DIRECTORY stream that are newer than this file, in the caller's transaction. None is published.

@@ -8,7 +8,7 @@ import { MERCHANT_COLUMNS } from '../../rows/merchant-rows.ts';
 import { isSound, requiredSeals } from '../../rows/record-seals.ts';
 import { parseRecordCursor, recordCursor } from '../../rows/sealing-cursor.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../management/select-endpoint.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../select-endpoint.ts';
 
 type Options = Parameters<Sealings['sealRecords']>[0];
 

@@ -4,7 +4,7 @@ import type { Resealed } from '../../maintenance.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { isSound } from '../../rows/record-seals.ts';
 import type { OutboxWrites } from '../management/outbox-writes.ts';
-import { SELECT_ENDPOINT } from '../management/select-endpoint.ts';
+import { SELECT_ENDPOINT } from '../select-endpoint.ts';
 
 /**
  * Replaces secrets with newly sealed ones. Compare and set by the sealed text itself: a rotation in between has changed

@@ -16,9 +16,9 @@ import type {
   NotFound,
   UrlTaken,
 } from '../../store.ts';
+import { SELECT_ENDPOINT } from '../select-endpoint.ts';
 import type { AnswerWrites } from './answer-writes.ts';
 import type { OutboxWrites } from './outbox-writes.ts';
-import { SELECT_ENDPOINT } from './select-endpoint.ts';
 
 interface ChangeOptions {
   readonly at: number;

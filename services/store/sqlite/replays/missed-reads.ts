@@ -1,14 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { unpackId } from '../../../sqlite/ids.ts';
 import { EVENT_TYPE } from '../../log/codes.ts';
-import { becauseOf, isWanted, parseReplayCursor, replayCursor } from '../../log/missed-page.ts';
-import type { MissedEvent, ReplayRecord, ReplayScope, Replays } from '../../replays.ts';
-import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
+import { becauseOf, isWanted } from '../../log/missed-page.ts';
+import type { MissedEvent, ReplayScope, Replays } from '../../replays.ts';
+import { PAGE_MAX } from '../../rules/page.ts';
 
-const PAGE_MAX = 1000;
 /** Endpoints examined in one page, most of which have missed nothing. */
 const ENDPOINTS_MAX = 500;
-const RUNNING_MAX = 1000;
 
 /** Where a page begins: an endpoint's row, and the missed event after which it starts. */
 interface PageStart {
@@ -36,32 +34,20 @@ interface MissedRow {
   readonly status: number | null;
 }
 
-/** Reads replays, and the events for them to send. */
-export class ReplayReads {
-  readonly #replay;
-  readonly #running;
-  readonly #newest;
-  readonly #newestOf;
+/** Reads the events that replays send. */
+export class MissedReads {
   readonly #endpoint;
   readonly #endpoints;
   readonly #endpointsOf;
   readonly #missed;
 
   constructor(db: Database) {
-    this.#replay = db.prepare('SELECT * FROM replay WHERE replay_id = ?');
-    this.#running = db.prepare(
-      `SELECT * FROM replay WHERE status = 'running' ORDER BY seq LIMIT ${RUNNING_MAX}`,
-    );
-    this.#newest = db.prepare('SELECT * FROM replay WHERE seq < ? ORDER BY seq DESC LIMIT ?');
-    this.#newestOf = db.prepare(
-      'SELECT * FROM replay WHERE seq < ? AND endpoint_id = ? ORDER BY seq DESC LIMIT ?',
-    );
-    this.#endpoint = db.prepare(ReplayReads.endpointsSql('e.uuid = ?'));
-    this.#endpoints = db.prepare(ReplayReads.endpointsSql("e.status = 'active' AND e.seq >= ?"));
+    this.#endpoint = db.prepare(MissedReads.endpointsSql('e.uuid = ?'));
+    this.#endpoints = db.prepare(MissedReads.endpointsSql("e.status = 'active' AND e.seq >= ?"));
     this.#endpointsOf = db.prepare(
-      ReplayReads.endpointsSql("e.status = 'active' AND e.seq >= ? AND e.merchant_id = ?"),
+      MissedReads.endpointsSql("e.status = 'active' AND e.seq >= ? AND e.merchant_id = ?"),
     );
-    this.#missed = db.prepare(ReplayReads.missedSql);
+    this.#missed = db.prepare(MissedReads.missedSql);
   }
 
   /**
@@ -80,25 +66,6 @@ export class ReplayReads {
     FROM missed m CROSS JOIN event ev ON ev.seq = m.event LEFT JOIN delivery d ON d.seq = m.delivery
     WHERE m.endpoint = :endpoint AND (m.created_at, m.event) > (:createdAt, :event) AND m.created_at < :until
     ORDER BY m.created_at, m.event LIMIT :limit`;
-
-  replay(replayId: string): ReplayRecord | undefined {
-    const row = this.#replay.get(replayId) as ReplayRow | undefined;
-    return row && toReplay(row);
-  }
-
-  running(): ReplayRecord[] {
-    return (this.#running.all() as ReplayRow[]).map(toReplay);
-  }
-
-  list({ endpointId, limit, after }: Parameters<Replays['list']>[0]) {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : parseReplayCursor(after);
-    const most = Math.min(limit, PAGE_MAX);
-    const rows =
-      endpointId === undefined
-        ? this.#newest.all(before, most)
-        : this.#newestOf.all(before, endpointId, most);
-    return (rows as ReplayRow[]).map((row) => ({ ...toReplay(row), cursor: replayCursor(row.seq) }));
-  }
 
   missed(scope: ReplayScope, place: string | null, limit: number): Awaited<ReturnType<Replays['missed']>> {
     const beginning = { endpoint: 0, createdAt: scope.since, event: -1 };

@@ -1,0 +1,35 @@
+import type { Database } from 'better-sqlite3';
+import type { Dialect, Statements } from '../sql/statements.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
+
+export const SQLITE_DIALECT: Dialect = {
+  endpoints: SELECT_ENDPOINT_OR_TOMBSTONE,
+  notByIndex: (column) => `+${column}`,
+  answerKeyId: "CASE WHEN json_valid(sealed) THEN sealed ->> '$.keyId' END",
+};
+
+/**
+ * The statements of a connection to the file. Each is carried out at once, so a rule that awaits them ends within the
+ * same turn of the event loop: nothing else uses the connection meanwhile.
+ */
+export function statementsOf(db: Database): Statements {
+  const prepared = new Map<string, ReturnType<Database['prepare']>>();
+  const statement = (text: string) => {
+    const known = prepared.get(text) ?? db.prepare(text);
+    prepared.set(text, known);
+    return known;
+  };
+  return {
+    dialect: SQLITE_DIALECT,
+    rows: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      statement(text).all(named(values)) as Row[],
+    first: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      statement(text).get(named(values)) as Row | undefined,
+    change: async (text, values = []) => statement(text).run(named(values)).changes,
+  };
+}
+
+/** $1 is a parameter with the name 1. */
+function named(values: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(values.map((value, index) => [index + 1, value ?? null]));
+}
