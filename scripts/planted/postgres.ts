@@ -152,7 +152,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-health-without-generation',
     bug: 'failures at a previous URL count for the present one',
-    file: `${MANAGEMENT}/select-endpoint.ts`,
+    file: 'services/store/postgres/client/select-endpoint.ts',
     text: 'CASE WHEN h.generation = e.health_generation THEN h.failure_count ELSE 0 END AS failure_count',
     replacement: 'coalesce(h.failure_count, 0) AS failure_count',
     test: CONTRACT,
