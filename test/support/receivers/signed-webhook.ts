@@ -18,6 +18,8 @@ export interface SignedWebhook {
   readonly signatures?: (signature: string) => string;
   /** Sent in chunks, of which the second comes later, as gateways do it. */
   readonly isChunked?: boolean;
+  /** Between the two chunks, milliseconds. */
+  readonly pauseMs?: number;
 }
 
 export function signedWebhook(secret: string, type: string): SignedWebhook {
@@ -27,7 +29,16 @@ export function signedWebhook(secret: string, type: string): SignedWebhook {
 
 /** Resolves with the status of the response. */
 export function post(url: string, webhook: SignedWebhook): Promise<number> {
-  const { id, at, secret, body, sentBody = body, authorization = `API-Key ${secret}`, isChunked } = webhook;
+  const {
+    id,
+    at,
+    secret,
+    body,
+    sentBody = body,
+    authorization = `API-Key ${secret}`,
+    isChunked,
+    pauseMs = 50,
+  } = webhook;
   const signature = sign(secret, id, at, body);
   const bytes = Buffer.from(sentBody);
   const headers = {
@@ -44,6 +55,6 @@ export function post(url: string, webhook: SignedWebhook): Promise<number> {
     });
     sending.once('error', reject);
     if (!isChunked) sending.end(bytes);
-    else sending.write(bytes.subarray(0, 7), () => setTimeout(() => sending.end(bytes.subarray(7)), 50));
+    else sending.write(bytes.subarray(0, 7), () => setTimeout(() => sending.end(bytes.subarray(7)), pauseMs));
   });
 }
