@@ -1,6 +1,5 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const MANAGEMENT = 'services/store/postgres/management';
 const LOG = 'services/store/postgres/log';
 const DATABASE = 'services/store/postgres/client/postgres-database.ts';
 const CONTRACT = 'test/store/postgres/contract.test.ts';
@@ -17,25 +16,25 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-outbox-published-up-to',
     bug: 'changes with a lower number than a published one count as published',
-    file: `${MANAGEMENT}/postgres-outbox.ts`,
-    text: "'DELETE FROM outbox WHERE outbox_id = ANY($1::bigint[])'",
-    replacement: "'DELETE FROM outbox WHERE outbox_id <= (SELECT max(id) FROM unnest($1::bigint[]) AS id)'",
+    file: 'services/store/rules/outbox-writes.ts',
+    text: "dialect.among('outbox_id', '$1', 'bigint')",
+    replacement: "'outbox_id <= (SELECT max(id) FROM unnest($1::bigint[]) AS id)'",
     test: CONTRACT,
     title: 'forgets exactly the changes that are published',
   },
   {
     id: 'postgres-changes-without-merchant-lock',
     bug: 'two processes change the endpoints of a merchant at the same time',
-    file: `${MANAGEMENT}/postgres-management.ts`,
-    text: '      await lockMerchant(tx, merchantId);\n',
-    replacement: '',
+    file: 'services/store/postgres/client/changes.ts',
+    text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+    replacement: 'SELECT hashtextextended($1, 0)',
     test: REQUESTS,
     title: 'keep the quota',
   },
   {
     id: 'postgres-answer-without-claim',
     bug: 'a request whose claim has ended makes its change all the same',
-    file: `${MANAGEMENT}/answer-writes.ts`,
+    file: 'services/store/rules/answer-writes.ts',
     text: "if (kept === 0) throw new StoreConflict('the claim of this Idempotency-Key has ended');",
     replacement: '',
     test: REQUESTS,
@@ -44,7 +43,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-claim-taken-twice',
     bug: 'a claim that has not expired is taken over',
-    file: `${MANAGEMENT}/answer-writes.ts`,
+    file: 'services/store/rules/answer-writes.ts',
     text: 'WHERE answer.expires_at <= $4 RETURNING 1`',
     replacement: 'WHERE answer.expires_at <= $4 OR TRUE RETURNING 1`',
     test: REQUESTS,
@@ -206,7 +205,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-replay-advances-from-anywhere',
     bug: 'a replay that somebody else has moved on is moved on again',
-    file: 'services/store/postgres/maintenance/postgres-replays.ts',
+    file: 'services/store/rules/replay-writes.ts',
     text: ' AND place IS NOT DISTINCT FROM $5`',
     replacement: ' AND $5::text IS NOT DISTINCT FROM $5`',
     test: CONTRACT,

@@ -109,15 +109,15 @@ export const PARTS: readonly Part[] = [
   {
     name: 'the statement port',
     files: /^services\/store\/sql\//,
-    parts: [],
+    parts: ['domain'],
     packages: [],
-    instead: 'It says how statements are run, and knows no table.',
+    instead: 'It says how statements are run, and what an engine does in its own way.',
   },
   {
     name: 'the store rules',
     files: /^services\/store\/rules\//,
     parts: ['domain', 'the store port', 'the statement port', 'what store engines share'],
-    packages: [],
+    packages: ['node:crypto'],
     instead:
       'Rules are the same in every store: what a database does in its own way is a part of the statement port.',
   },

@@ -8,8 +8,9 @@ import { LogNames } from '../../../services/store/postgres/log/log-names.ts';
 import { Numbers } from '../../../services/store/postgres/log/numbers.ts';
 import { PostgresDeliveryLog } from '../../../services/store/postgres/log/postgres-delivery-log.ts';
 import { PostgresLists } from '../../../services/store/postgres/log/postgres-lists.ts';
-import { PostgresReplays } from '../../../services/store/postgres/maintenance/postgres-replays.ts';
-import { readsOn } from '../../../services/store/postgres/reads-on.ts';
+import { missed } from '../../../services/store/postgres/maintenance/missed-reads.ts';
+import { readsOn } from '../../../services/store/postgres/rules-on.ts';
+import type { Replays } from '../../../services/store/replays.ts';
 import type { DeliveryFilter, EventFilter } from '../../../services/store/store.ts';
 import { type FilledLeaves, MERCHANT } from './fill-leaves.ts';
 
@@ -56,7 +57,11 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const deps = { database, leaves, names, numbers, lists, feed, clock, policy };
   const log = new PostgresDeliveryLog({ ...deps, logCommit: 'on' });
   const reads = readsOn(database);
-  const replays = new PostgresReplays(database, reads);
+  const replays = {
+    ...reads.replays,
+    missed: (...args: Parameters<Replays['missed']>) =>
+      database.read((statements) => missed(statements, ...args)),
+  };
   return {
     lists,
     feed,

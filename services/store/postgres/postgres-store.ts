@@ -2,6 +2,9 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import { RecordSeals, type SealKeys } from '../../domain/seals/record-seals.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Sealings } from '../maintenance.ts';
+import type { Reads } from '../rules/reads.ts';
+import type { Writes } from '../rules/writes.ts';
 import type { Store } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
 import type { PostgresAddress } from './client/postgres-address.ts';
@@ -16,17 +19,13 @@ import { Numbers } from './log/numbers.ts';
 import { PostgresDeliveryLog } from './log/postgres-delivery-log.ts';
 import { PostgresLists } from './log/postgres-lists.ts';
 import { PostgresErasures } from './maintenance/postgres-erasures.ts';
-import { PostgresReplays } from './maintenance/postgres-replays.ts';
-import { makeSealings } from './maintenance/sealings.ts';
-import { PostgresAnswers } from './management/answer-writes.ts';
-import { touchKeys } from './management/merchant-writes.ts';
-import { addToAudit } from './management/outbox-writes.ts';
-import { makeEndpoints, makeKeys, makeMerchants } from './management/postgres-management.ts';
-import { PostgresOutbox } from './management/postgres-outbox.ts';
+import { makeReplays } from './maintenance/postgres-replays.ts';
+import { makeOutbox } from './management/postgres-outbox.ts';
+import { touchKeys } from './management/touch-keys.ts';
 import { checkLayout } from './migrations/migrate.ts';
-import { readsOn } from './reads-on.ts';
 import { PostgresLeases } from './requests/postgres-leases.ts';
 import { PostgresLimits } from './requests/postgres-limits.ts';
+import { readsOn, writesOn } from './rules-on.ts';
 
 export interface PostgresStoreOptions {
   readonly address: PostgresAddress;
@@ -62,9 +61,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const leaves = new Leaves(database, options.leafMs);
   database.writeFeed = feedWriter(leaves);
   const names = new LogNames(database);
-  const outbox = new PostgresOutbox(database, leaves, reads);
-  const replays = new PostgresReplays(database, reads);
-  database.onAdded = (what) => (what === 'outbox' ? outbox.added() : replays.added());
+  const writes = writesOn(database, leaves);
+  const { outbox, added: addedToOutbox } = makeOutbox(database, reads, writes);
+  const { replays, added: addedReplay } = makeReplays(database, reads, writes);
+  database.onAdded = (what) => (what === 'outbox' ? addedToOutbox() : addedReplay());
   const used = new UsedKeys(clock, (uses) => database.transaction((tx) => touchKeys(tx, uses)));
   const leases = new PostgresLeases({ database, clock, log });
   const lists = new PostgresLists(database, names);
@@ -82,10 +82,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     log?.warn({ event: 'store_set_back' }, SET_BACK);
   };
   return {
-    merchants: makeMerchants({ database, clock, reads }),
-    keys: makeKeys({ database, clock, reads }, used),
-    endpoints: makeEndpoints({ database, leaves, reads }),
-    answers: new PostgresAnswers(database),
+    merchants: { ...reads.merchants, ...writes.merchants },
+    keys: { ...reads.keys, ...writes.keys, touch: (keyId, at) => used.add(keyId, at) },
+    endpoints: { ...reads.endpoints, ...writes.endpoints },
+    answers: writes.answers,
     limits: new PostgresLimits(database),
     leases,
     outbox,
@@ -93,8 +93,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     lists,
     feed,
     replays,
-    audit: { ...reads.audit, add: (entry) => database.transaction((tx) => addToAudit(tx, entry)) },
-    sealings: makeSealings(database, reads),
+    audit: { ...reads.audit, ...writes.audit },
+    sealings: makeSealings(database, reads, writes),
     erasures: new PostgresErasures({ database, leaves, names }),
     status: () => ({
       reachable: database.isReachable,
@@ -110,6 +110,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await used.flush();
       await database.close();
     },
+  };
+}
+
+/** A process demands seals from the moment that all records have one. */
+function makeSealings(database: PostgresDatabase, reads: Reads, writes: Writes): Sealings {
+  return {
+    ...reads.sealings,
+    ...writes.sealings,
+    async complete(at) {
+      await writes.sealings.complete(at);
+      database.seals?.require();
+    },
+    require: async () => database.seals?.require(),
   };
 }
 

@@ -6,6 +6,17 @@ export interface Dialect {
   notByIndex(column: string): string;
   /** The id of the key that has sealed `answer.sealed`; null where that is no JSON. */
   readonly answerKeyId: string;
+  /** Follows a SELECT: keeps other transactions from changing its rows. `of`: those of this table. */
+  forUpdate(of?: string): string;
+  /** As `forUpdate`, and leaves out the rows that another transaction holds. */
+  readonly skipLocked: string;
+  /** The version that follows this one. After a failover it is above all that were lost. */
+  nextVersion(version: string): string;
+  /** In the SET of an endpoint that is made again: gives it a new number, where its failures would count on. */
+  readonly newNumber: string;
+  /** Whether the column is one of the values. Give them by `list`. */
+  among(column: string, parameter: string, type: 'text' | 'bigint'): string;
+  list(values: readonly (string | number)[]): unknown;
 }
 
 /** The statements of one connection: of a transaction, or single reads. Values are $1, $2, … */

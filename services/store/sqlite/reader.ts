@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { readRules } from '../rules/reads.ts';
+import { byName } from '../rules/bind.ts';
+import { READS } from '../rules/reads.ts';
 import type { Statements } from '../sql/statements.ts';
 import { openConnection } from './connection.ts';
 import { FeedReads } from './feed/feed-reads.ts';
@@ -27,9 +28,9 @@ const { file } = workerData as ReaderData;
 
 /** Returns the reads that every store has, on this connection. */
 function rulesOn(statements: Statements): object {
-  const bound = [...readRules()].map(([name, rule]) => [
+  const bound = [...byName(READS)].map(([name, rule]) => [
     name,
-    (...args: readonly unknown[]) => rule(statements, ...(args as never[])),
+    (...args: readonly unknown[]) => rule(statements as never, ...(args as never[])),
   ]);
   return Object.fromEntries(bound);
 }

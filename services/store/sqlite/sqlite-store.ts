@@ -6,12 +6,13 @@ import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { OPERATOR } from '../change.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
-import { type Reads, readsBy } from '../rules/reads.ts';
+import { bind } from '../rules/bind.ts';
+import { READS, type Reads } from '../rules/reads.ts';
+import { WRITES, type Writes } from '../rules/writes.ts';
 import type { StoreStatus } from '../status.ts';
 import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
@@ -97,6 +98,7 @@ class SqliteStore implements Store {
   #closing: Promise<void> | null = null;
   readonly #used: UsedKeys;
   readonly #reads: Reads;
+  readonly #writes: Writes;
 
   constructor({ writer, reader, clock, log, file }: SqliteStoreOptions & Threads) {
     this.backup = (to) => this.#backUp(to);
@@ -105,16 +107,17 @@ class SqliteStore implements Store {
     this.#clock = clock;
     this.#log = log;
     this.#file = file;
-    this.#reads = readsBy((name, _, args) => reader.call(name as keyof ReaderOps & string, args as never));
+    this.#reads = bind(READS, (name, _, args) =>
+      reader.call(name as keyof ReaderOps & string, args as never),
+    );
+    this.#writes = bind(WRITES, (name, _, args) =>
+      this.#watched(writer.call(name as keyof WriterOps & string, [clock.wall(), ...args] as never)),
+    );
     this.#used = new UsedKeys(clock, (used) => this.#watched(writer.call('touchKeys', [used])));
-    this.merchants = this.#makeMerchants();
+    this.merchants = { ...this.#reads.merchants, ...this.#writes.merchants };
     this.keys = this.#makeKeys();
-    this.endpoints = this.#makeEndpoints();
-    this.answers = {
-      claim: (scope, now) => writer.call('claimAnswer', [scope, now]),
-      release: (scope, token) => writer.call('releaseAnswer', [scope, token]),
-      keep: (answer, at) => this.#watched(writer.call('keepAnswer', [answer, at])),
-    };
+    this.endpoints = { ...this.#reads.endpoints, ...this.#writes.endpoints };
+    this.answers = this.#writes.answers;
     this.limits = new RequestWindows(clock);
     this.replays = this.#makeReplays();
     this.feed = new SqliteFeed(reader, writer);
@@ -125,15 +128,14 @@ class SqliteStore implements Store {
       ...{ reader, writer, feed, lists },
       watched: (written) => this.#watched(written),
     });
-    this.audit = {
-      ...this.#reads.audit,
-      add: (entry) => this.#watched(writer.call('addToAudit', [entry])),
-    };
+    this.audit = { ...this.#reads.audit, ...this.#writes.audit };
     this.sealings = {
       ...this.#reads.sealings,
-      replace: (things, options) => this.#watched(writer.call('reseal', [things, options])),
-      sealRecords: (options) => this.#watched(writer.call('sealRecords', [options])),
-      complete: (at) => this.#watched(writer.call('completeSeals', [at])),
+      ...this.#writes.sealings,
+      complete: async (at) => {
+        await this.#writes.sealings.complete(at);
+        await writer.call('requireSeals', []);
+      },
       require: () => writer.call('requireSeals', []),
     };
     this.erasures = new SqliteErasures(file, reader, writer, (written) => this.#watched(written));
@@ -213,43 +215,17 @@ class SqliteStore implements Store {
       });
   }
 
-  #makeMerchants(): Merchants {
-    const now = () => this.#clock.wall();
-    return {
-      ...this.#reads.merchants,
-      create: (merchant, actor = OPERATOR) =>
-        this.#watched(this.#writer.call('createMerchant', [merchant, now(), actor])),
-      update: (merchantId, change, actor = OPERATOR) =>
-        this.#watched(this.#writer.call('updateMerchant', [merchantId, change, now(), actor])),
-    };
-  }
-
   #makeKeys(): ApiKeys {
-    const known = new KnownKeys(this.#reads.keys.findByHash);
+    const { findByHash, ...reads } = this.#reads.keys;
+    const { revoke, setRights, ...writes } = this.#writes.keys;
+    const known = new KnownKeys(findByHash);
     return {
-      ...this.#reads.keys,
-      create: (key, actor = OPERATOR) =>
-        this.#watched(this.#writer.call('createKey', [key, this.#clock.wall(), actor])),
+      ...reads,
+      ...writes,
       findByHash: (hash) => known.find(hash),
-      revoke: (keyId, at, actor = OPERATOR) =>
-        known.change(this.#watched(this.#writer.call('revokeKey', [keyId, at, actor]))),
-      setRights: (...args) => known.change(this.#watched(this.#writer.call('setKeyRights', args))),
+      revoke: (...args) => known.change(revoke(...args)),
+      setRights: (...args) => known.change(setRights(...args)),
       touch: (keyId, at) => this.#used.add(keyId, at),
-    };
-  }
-
-  #makeEndpoints(): Endpoints {
-    const writer = this.#writer;
-    return {
-      ...this.#reads.endpoints,
-      create: (endpoint, options) => this.#watched(writer.call('createEndpoint', [endpoint, options])),
-      update: (merchantId, uuid, change, options) =>
-        this.#watched(writer.call('updateEndpoint', [merchantId, uuid, change, options])),
-      rotate: (merchantId, uuid, secret, options) =>
-        this.#watched(writer.call('rotateEndpoint', [merchantId, uuid, secret, options])),
-      remove: (merchantId, uuid, options) =>
-        this.#watched(writer.call('removeEndpoint', [merchantId, uuid, options])),
-      setLegacy: (...args) => this.#watched(writer.call('setLegacyEndpoint', args)),
     };
   }
 
@@ -257,13 +233,12 @@ class SqliteStore implements Store {
     const listeners = new Listeners();
     return {
       ...this.#reads.replays,
-      create: async (replay, options) => {
-        const created = await this.#watched(this.#writer.call('createReplay', [replay, options]));
+      ...this.#writes.replays,
+      create: async (...args) => {
+        const created = await this.#writes.replays.create(...args);
         if (created.kind === 'ok') listeners.call();
         return created;
       },
-      advance: (replayId, step) => this.#watched(this.#writer.call('advanceReplay', [replayId, step])),
-      finish: (replayId, end) => this.#watched(this.#writer.call('finishReplay', [replayId, end])),
       missed: (scope, place, limit) => this.#reader.call('missed', [scope, place, limit]),
       onAdded: (listener) => listeners.add(listener),
     };
@@ -277,11 +252,8 @@ class SqliteStore implements Store {
     };
     return {
       ...this.#reads.outbox,
-      published: (outboxIds) => this.#watched(this.#writer.call('published', [outboxIds])),
+      ...this.#writes.outbox,
       onAdded: (listener) => listeners.add(listener),
-      addAgain: (changes) => this.#watched(this.#writer.call('addAgain', [changes])),
-      addAbove: (records) => this.#watched(this.#writer.call('addAbove', [records])),
-      adopt: (changes, at) => this.#watched(this.#writer.call('adopt', [changes, at])),
       timeline: async () => null,
       reconciled: async () => {},
     };

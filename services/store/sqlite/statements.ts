@@ -5,6 +5,13 @@ import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 export const SQLITE_DIALECT: Dialect = {
   endpoints: SELECT_ENDPOINT_OR_TOMBSTONE,
   notByIndex: (column) => `+${column}`,
+  // One thread writes.
+  forUpdate: () => '',
+  skipLocked: '',
+  nextVersion: (version) => `${version} + 1`,
+  newNumber: '',
+  among: (column, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
+  list: (values) => JSON.stringify(values),
   answerKeyId: "CASE WHEN json_valid(sealed) THEN sealed ->> '$.keyId' END",
 };
 
@@ -31,5 +38,9 @@ export function statementsOf(db: Database): Statements {
 
 /** $1 is a parameter with the name 1. */
 function named(values: readonly unknown[]): Record<string, unknown> {
-  return Object.fromEntries(values.map((value, index) => [index + 1, value ?? null]));
+  return Object.fromEntries(values.map((value, index) => [index + 1, stored(value)]));
+}
+
+function stored(value: unknown): unknown {
+  return typeof value === 'boolean' ? Number(value) : (value ?? null);
 }

@@ -80,7 +80,7 @@ export class ThreadCalls<Ops extends Operations> {
     op: Op,
     args: Parameters<Ops[Op]>,
     transfer: readonly ArrayBuffer[] = [],
-  ): Promise<ReturnType<Ops[Op]>> {
+  ): Promise<Awaited<ReturnType<Ops[Op]>>> {
     return new Promise((resolve, reject) => {
       if (this.#ended) return reject(new StoreUnavailable(this.#ended.message));
       const id = this.#nextId++;

@@ -4,28 +4,24 @@ import { RecordSeals } from '../../domain/seals/record-seals.ts';
 import { KeyRing } from '../../keys/keyring.ts';
 import { isDamage } from '../../sqlite/database.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
+import type { Erasures } from '../maintenance.ts';
+import { byName } from '../rules/bind.ts';
+import { WRITES } from '../rules/writes.ts';
 import { openConnection } from './connection.ts';
 import { FeedWrites } from './feed/feed-writes.ts';
 import { BodyWrites } from './log/body-writes.ts';
 import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
+import type { PostedBatch } from './log/posted-batch.ts';
 import { BackupRows } from './maintenance/backup-rows.ts';
-import { DirectoryRestore } from './maintenance/directory-restore.ts';
 import { ErasureWrites } from './maintenance/erasure-writes.ts';
 import { Purges } from './maintenance/purges.ts';
-import { RecordSealing } from './maintenance/record-sealing.ts';
 import { RetentionWrites } from './maintenance/retention-writes.ts';
-import { SealingWrites } from './maintenance/sealing-writes.ts';
-import { AnswerWrites } from './management/answer-writes.ts';
-import { EndpointWrites } from './management/endpoint-writes.ts';
-import { LegacyEndpointWrites } from './management/legacy-endpoint-writes.ts';
-import { MerchantWrites } from './management/merchant-writes.ts';
-import { OutboxWrites } from './management/outbox-writes.ts';
 import { migrate } from './migrations/migrate.ts';
 import { Names } from './names.ts';
-import { ReplayWrites } from './replays/replay-writes.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
+import { Changes } from './transaction.ts';
 
 /**
  * The data of the thread that owns the file: only this thread writes. Calls that arrive while a transaction is being
@@ -51,6 +47,8 @@ function open() {
     const db = openConnection(file, 'write');
     if (pagesMax > 0) db.pragma(`max_page_count = ${pagesMax}`);
     migrate(db, file);
+    // Their requests ended with the process that had them.
+    db.exec('DELETE FROM answer WHERE status IS NULL');
     const purges = new Purges(db);
     purges.runIfDue();
     return { lock, db, purges };
@@ -60,105 +58,54 @@ function open() {
   }
 }
 
-/** Returns the writers of the tables, on one connection. */
-function writersOf(db: ReturnType<typeof openConnection>, keyRing: KeyRing | null) {
+/** Returns the writers of the tables that are this engine's own, on one connection. */
+function writersOf(db: ReturnType<typeof openConnection>, seals: RecordSeals | null) {
   const names = new Names(db);
   const feed = new FeedWrites(db, names);
-  const outbox = new OutboxWrites(db, feed, keyRing && new RecordSeals(keyRing));
-  const answers = new AnswerWrites(db);
-  const merchants = new MerchantWrites(db, outbox);
-  const health = new EndpointHealth(db, outbox, healthPolicy);
-  const endpoints = new EndpointWrites(db, outbox, answers, (uuid) => health.forget(uuid));
-  const legacy = new LegacyEndpointWrites(endpoints);
-  const restore = new DirectoryRestore(db, outbox, (uuid) => health.forget(uuid));
+  const health = new EndpointHealth(db, seals, healthPolicy);
+  const changes = new Changes(db, { feed, seals, health });
   const journal = new JournalWriter(db, names, health, feed);
   const retention = new RetentionWrites(db, journal.events, journal.deliveries, journal.missed);
-  const replays = new ReplayWrites(db, outbox, answers);
   const bodies = new BodyWrites(db, journal.deliveries, journal.events.contents);
-  const sealings = new SealingWrites(db, outbox, (uuid) => health.forget(uuid));
-  const records = new RecordSealing(db, outbox, (uuid) => health.forget(uuid));
-  const erasures = new ErasureWrites(journal.events.erasures, names, outbox);
-  return {
-    names,
-    feed,
-    outbox,
-    answers,
-    merchants,
-    health,
-    endpoints,
-    legacy,
-    restore,
-    journal,
-    retention,
-    replays,
-    bodies,
-    sealings,
-    records,
-    erasures,
-  };
+  const erasures = new ErasureWrites(journal.events.erasures, names);
+  return { names, feed, health, changes, journal, retention, bodies, erasures };
 }
 
-/** Returns the operations of the api and of operators. */
-function managementOf({ merchants, endpoints, replays, legacy, answers }: ReturnType<typeof writersOf>) {
-  return {
-    createMerchant: merchants.create.bind(merchants),
-    updateMerchant: merchants.update.bind(merchants),
-    createKey: merchants.createKey.bind(merchants),
-    revokeKey: merchants.revokeKey.bind(merchants),
-    setKeyRights: merchants.setRights.bind(merchants),
-    touchKeys: merchants.touchKeys.bind(merchants),
-    createEndpoint: endpoints.create.bind(endpoints),
-    updateEndpoint: endpoints.update.bind(endpoints),
-    rotateEndpoint: endpoints.rotate.bind(endpoints),
-    removeEndpoint: endpoints.remove.bind(endpoints),
-    createReplay: replays.create.bind(replays),
-    advanceReplay: replays.advance.bind(replays),
-    finishReplay: replays.finish.bind(replays),
-    claimAnswer: answers.claim.bind(answers),
-    releaseAnswer: answers.release.bind(answers),
-    keepAnswer: answers.keep.bind(answers),
-    setLegacyEndpoint: legacy.set.bind(legacy),
-  };
-}
-
-/** Returns the operations on what the key ring seals. */
-function sealingsOf({ sealings, records, outbox }: ReturnType<typeof writersOf>, keyRing: KeyRing | null) {
-  /** The ring may have got a key that seals from now on. */
-  const withNewKeys =
-    <Args extends unknown[], Result>(operation: (...args: Args) => Result) =>
-    (...args: Args): Result => {
-      keyRing?.reread();
-      return operation(...args);
+/** Returns the changes that every store has. The first argument of a call is when it was asked for. */
+function rulesOn(changes: Changes, keyRing: KeyRing | null): object {
+  const bound = [...byName(WRITES)].map(([name, rule]) => {
+    const operation = (at: number, ...args: readonly unknown[]) => {
+      // The ring may have got a key that seals from now on.
+      if (name.startsWith('sealings.')) keyRing?.reread();
+      return rule(changes.at(at) as never, ...(args as never[]));
     };
-  return {
-    reseal: withNewKeys(sealings.replace.bind(sealings)),
-    sealRecords: withNewKeys(records.seal.bind(records)),
-    completeSeals: withNewKeys(records.complete.bind(records)),
-    addAbove: records.addAbove.bind(records),
-    requireSeals: () => outbox.seals?.require(),
-  };
+    return [name, operation];
+  });
+  return Object.fromEntries(bound);
 }
 
 function operations({ lock, db, purges }: ReturnType<typeof open>) {
   const keyRing = keyRingFile === null ? null : KeyRing.read(keyRingFile);
-  const writers = writersOf(db, keyRing);
-  const { names, feed, outbox, answers, health, restore, journal, retention, bodies, erasures } = writers;
+  const seals = keyRing && new RecordSeals(keyRing);
+  const { names, feed, health, changes, journal, retention, bodies, erasures } = writersOf(db, seals);
   const backups = new BackupRows(db);
+  const touchKey = db.prepare(
+    'UPDATE api_key SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE key_id = ?',
+  );
   const probe = db.prepare("UPDATE meta SET value = value WHERE name = 'event_indexed_to'");
   return {
-    ...managementOf(writers),
-    published: outbox.published.bind(outbox),
-    addToAudit: outbox.audit.bind(outbox),
-    addAgain: restore.addAgain.bind(restore),
-    adopt: restore.adopt.bind(restore),
-    applyJournal: journal.apply.bind(journal),
+    ...rulesOn(changes, keyRing),
+    touchKeys(used: ReadonlyMap<string, number>) {
+      for (const [keyId, at] of used) touchKey.run(Math.floor(at), keyId);
+    },
+    applyJournal: (batch: PostedBatch) => journal.apply(changes.at(0), batch),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),
     deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
-    ...sealingsOf(writers, keyRing),
-    orderErasure: erasures.order.bind(erasures),
-    finishErasure: erasures.finish.bind(erasures),
+    requireSeals: () => seals?.require(),
+    orderErasure: (...args: Parameters<Erasures['order']>) => erasures.order(changes.at(0), ...args),
+    finishErasure: (...args: Parameters<Erasures['finish']>) => erasures.finish(changes.at(0), ...args),
     forgetErasures: erasures.forget.bind(erasures),
     addBackup: backups.add.bind(backups),
     /** Not part of a transaction. */
@@ -178,21 +125,17 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
       lock.release();
     },
     takeOutboxRows() {
-      const { hasAdded } = outbox;
-      outbox.hasAdded = false;
+      const { hasAdded } = changes;
+      changes.hasAdded = false;
       return hasAdded;
     },
     /** Called at the end of each transaction. */
     fillLists() {
       for (const { list } of [feed, journal.events, journal.deliveries]) list.fill();
     },
-    committed() {
-      answers.committed();
-      journal.committed();
-    },
+    committed: () => journal.committed(),
     rolledBack() {
-      answers.rolledBack();
-      outbox.hasAdded = false;
+      changes.hasAdded = false;
       names.forgetAll();
       health.forgetAll();
       journal.rolledBack();
@@ -205,16 +148,17 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
 
-  const one = (call: Call): Reply => {
+  const one = async (call: Call): Promise<Reply> => {
     const operation = ops[call.op as keyof WriterOps] as (...args: readonly unknown[]) => unknown;
-    return { id: call.id, value: operation(...call.args) };
+    return { id: call.id, value: await operation(...call.args) };
   };
 
   /** Runs all calls in one transaction, or none. */
-  const together = (calls: readonly Call[]): Reply[] => {
+  const together = async (calls: readonly Call[]): Promise<Reply[]> => {
     try {
       begin.run();
-      const replies = calls.map(one);
+      const replies: Reply[] = [];
+      for (const call of calls) replies.push(await one(call));
       if (db.open) {
         ops.fillLists();
         commit.run();
@@ -235,24 +179,24 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
     return { id: call.id, failure };
   };
 
-  serve(port, (calls) => {
+  serve(port, async (calls) => {
     const replies: Reply[] = [];
     let hasOutboxRows = false;
-    const attempt = (some: readonly Call[]) => {
-      replies.push(...together(some));
+    const attempt = async (some: readonly Call[]) => {
+      replies.push(...(await together(some)));
       hasOutboxRows = ops.takeOutboxRows() || hasOutboxRows;
     };
     const purging = calls.filter(({ op }) => op === 'purge');
     const changes = calls.filter(({ op }) => op !== 'purge');
     try {
-      if (changes.length > 0) attempt(changes);
+      if (changes.length > 0) await attempt(changes);
     } catch (error) {
       // One call failed, or the disk did. Each call gets a transaction of its own, so that only the failing ones
       // reject.
       for (const call of changes) {
         try {
           if (changes.length === 1) throw error;
-          attempt([call]);
+          await attempt([call]);
         } catch (own) {
           replies.push(failed(call, own));
         }
@@ -260,7 +204,7 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
     }
     for (const call of purging) {
       try {
-        replies.push(one(call));
+        replies.push(await one(call));
       } catch (error) {
         replies.push(failed(call, error));
       }

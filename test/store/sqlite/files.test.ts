@@ -76,7 +76,9 @@ describe('the SQLite file of the store', () => {
       file = join(directory, `layout-${layout}.db`);
       const db = openConnection(file, 'write');
       migrate(db, file, MIGRATIONS.slice(0, layout));
-      db.exec("INSERT INTO merchant VALUES (1, 'a-merchant', 'Shop', 'active', 0, 7)");
+      db.exec(
+        "INSERT INTO merchant (seq, merchant_id, name, state, sender_account_details, version) VALUES (1, 'a-merchant', 'Shop', 'active', 0, 7)",
+      );
       db.close();
       const store = await open();
       expect(await store.merchants.get(MERCHANT)).toMatchObject({ name: 'Shop', version: 7 });

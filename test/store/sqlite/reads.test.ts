@@ -15,22 +15,17 @@ import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
 import { EndpointHealth } from '../../../services/store/sqlite/log/endpoint-health.ts';
 import { JournalWriter } from '../../../services/store/sqlite/log/journal-writer.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
-import { DirectoryRestore } from '../../../services/store/sqlite/maintenance/directory-restore.ts';
 import { RetentionReads } from '../../../services/store/sqlite/maintenance/retention-reads.ts';
 import { RetentionWrites } from '../../../services/store/sqlite/maintenance/retention-writes.ts';
-import { SealingWrites } from '../../../services/store/sqlite/maintenance/sealing-writes.ts';
-import { AnswerWrites } from '../../../services/store/sqlite/management/answer-writes.ts';
-import { EndpointWrites } from '../../../services/store/sqlite/management/endpoint-writes.ts';
-import { MerchantWrites } from '../../../services/store/sqlite/management/merchant-writes.ts';
-import { OutboxWrites } from '../../../services/store/sqlite/management/outbox-writes.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { Names } from '../../../services/store/sqlite/names.ts';
 import { MissedReads } from '../../../services/store/sqlite/replays/missed-reads.ts';
-import { ReplayWrites } from '../../../services/store/sqlite/replays/replay-writes.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import { Changes } from '../../../services/store/sqlite/transaction.ts';
 import type { Store } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
-import { eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
+import { eventNumber, journalOf, routed, START } from '../../support/records/journal-entries.ts';
+import { runWrites } from './run-writes.ts';
 
 /** Filling the log takes a while where other tests run beside it. */
 const FILLED_MS_MAX = 120_000;
@@ -112,29 +107,24 @@ describe('a query of the delivery log', () => {
     });
     const names = new Names(listening);
     const feed = new FeedWrites(listening, names);
-    const outbox = new OutboxWrites(listening, feed, null);
-    const health = new EndpointHealth(listening, outbox, TEST_POLICY);
+    const health = new EndpointHealth(listening, null, TEST_POLICY);
+    await runWrites(new Changes(listening, { feed, seals: null, health }).at(START));
     const journal = new JournalWriter(listening, names, health, feed);
     for (const make of [
       () => new LogReads(listening),
       () => new ListReads(listening),
       () => new FeedReads(listening),
       () => new RetentionReads(listening),
-      () => new EndpointWrites(listening, outbox, new AnswerWrites(listening), () => undefined),
-      () => new MerchantWrites(listening, outbox),
       () => new RetentionWrites(listening, journal.events, journal.deliveries, journal.missed),
       () => new MissedReads(listening),
-      () => new ReplayWrites(listening, outbox, new AnswerWrites(listening)),
-      () => new DirectoryRestore(listening, outbox, () => undefined),
       () => new BodyReads(listening),
       () => new BodyWrites(listening, journal.deliveries, journal.events.contents),
-      () => new SealingWrites(listening, outbox, () => undefined),
     ])
       make();
     expect(statements.length).toBeGreaterThan(60);
-    // One row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
+    // A list that was given; or one row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
     const small =
-      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure)\b/;
+      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure|json_each)\b/;
     for (const sql of statements) {
       const scans = planOf(db, sql).filter((line) => line.includes('SCAN') && !small.test(line));
       expect([sql, scans]).toEqual([sql, []]);

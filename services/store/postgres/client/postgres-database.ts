@@ -4,10 +4,12 @@ import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Statements } from '../../sql/statements.ts';
+import type { Added } from '../../sql/transaction.ts';
 import { StoreUnavailable } from '../../store.ts';
+import { changesOn } from './changes.ts';
 import { failureOf, sqlStateOf } from './postgres-errors.ts';
 import { Primary, type PrimaryOptions } from './primary.ts';
-import { type Added, copyRows, statementsOf, type Transaction } from './statements.ts';
+import { copyRows, statementsOf, type Transaction } from './statements.ts';
 
 /** Attempts at a transaction that conflicts with another one. */
 const ATTEMPTS = 3;
@@ -103,16 +105,16 @@ export class PostgresDatabase {
     work: (transaction: Transaction) => Promise<T>,
     { timeoutMs }: { readonly timeoutMs?: number } = {},
   ): Promise<T> {
+    const at = this.#clock.wall();
     return this.#watched(async () => {
       for (let attempt = 1; ; attempt += 1) {
         const added = new Set<Added>();
         const run = async (client: PoolClient) => {
           const transaction: Transaction = {
-            ...statementsOf(client, timeoutMs),
+            ...changesOn(statementsOf(client, timeoutMs), (name) => this.#primary.sawTimeline(name)),
+            at,
             seals: this.seals,
-            feed: [],
             copy: (table, rows) => copyRows(client, table, rows),
-            sawTimeline: (name) => this.#primary.sawTimeline(name),
             added: (what) => void added.add(what),
           };
           const result = await work(transaction);

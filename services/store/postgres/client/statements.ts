@@ -1,8 +1,8 @@
 import { finished } from 'node:stream/promises';
 import type { PoolClient, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
 import type { Statements } from '../../sql/statements.ts';
+import type { Transaction as StoreTransaction } from '../../sql/transaction.ts';
 import type { CopyRows } from './copy-rows.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 
@@ -18,20 +18,14 @@ export interface FeedItem {
   readonly refAt?: number | undefined;
 }
 
-/** A kind of row that a transaction added and that a loop of this process waits for. */
-export type Added = 'outbox' | 'replay';
-
-export interface Transaction extends Statements {
+/** A transaction of this engine. */
+export interface Transaction extends StoreTransaction {
   /** Adds rows to a table; the columns are all of it or those named, as in COPY. */
   copy(table: string, rows: CopyRows): Promise<void>;
-  /** Seals records; null in a process without the key ring. */
-  readonly seals: RecordSeals | null;
   /** The feed's rows about it. They are written last, because they lock the merchant's feed until the commit. */
   readonly feed: FeedItem[];
   /** Throws when the timeline is older than one that this process has seen: the server was the primary, and is not. */
   sawTimeline(name: string): void;
-  /** Called within the transaction; those who wait for it are woken once it is committed. */
-  added(what: Added): void;
 }
 
 /** `timeoutMs`: how long a statement may take, instead of the connection's limit. */

@@ -2,9 +2,9 @@ import { disableReason, type Health, type HealthPolicy, observe } from '../../..
 import type { Observed } from '../../log/log-rows.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../../rows/endpoint-rows.ts';
 import { switchedOff } from '../../rows/record-seals.ts';
+import { addSealedToOutbox, addToAudit, writeSeal } from '../../rules/outbox-writes.ts';
 import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
-import { addSealedToOutbox, addToAudit, writeSeal } from '../management/outbox-writes.ts';
 
 type HealthRow = EndpointRow & { readonly health_generation: number };
 

@@ -1,7 +1,7 @@
 import type { NameNumbers } from '../../log/log-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
+import { requireReconciled } from '../client/outbox-rows.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import { requireReconciled } from '../management/outbox-writes.ts';
 import { RecentMap } from './recent-map.ts';
 
 /** Names that are remembered: of merchants, of endpoints, and of endpoints by their numbers. */

@@ -1,5 +1,6 @@
 import { type Actor, CursorInvalid } from '../../change.ts';
 import type { ErasureOrder, ErasureStep, Erasures } from '../../maintenance.ts';
+import { addToAudit } from '../../rules/outbox-writes.ts';
 import { idBytes } from '../client/packed-id.ts';
 import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
 import type { Transaction } from '../client/statements.ts';
@@ -8,7 +9,6 @@ import type { Leaves } from '../leaves/leaves.ts';
 import { BODY_KIND } from '../log/bodies.ts';
 import { ERASURE_LOCK } from '../log/journal-writes.ts';
 import type { LogNames } from '../log/log-names.ts';
-import { addToAudit } from '../management/outbox-writes.ts';
 
 interface Deps {
   readonly database: PostgresDatabase;

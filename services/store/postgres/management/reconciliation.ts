@@ -1,8 +1,6 @@
-import type { DirectoryChange } from '../../../domain/directory.ts';
 import { StoreUnavailable } from '../../store.ts';
 import type { Transaction } from '../client/statements.ts';
 import { TIMELINE } from '../client/timeline.ts';
-import { addAgainToOutbox } from './outbox-writes.ts';
 
 /*
  * The writes that bring the store into agreement with the DIRECTORY stream, whenever a process gets the lease `api` and
@@ -19,24 +17,6 @@ const VERSIONS_SKIPPED = 1000;
  * given to another merchant.
  */
 const NAMES_SKIPPED = 100_000;
-
-/** Adds the changes that are still in force to the outbox. Returns how many. */
-export async function publishAgain(tx: Transaction, changes: readonly DirectoryChange[]): Promise<number> {
-  let added = 0;
-  // In one order, so that two processes that do so cannot deadlock.
-  for (const change of [...changes].sort((one, other) => (one.id < other.id ? -1 : 1))) {
-    const row = await tx.first<{ readonly version: number }>(LOCK_OF[change.kind], [change.id]);
-    if (row?.version !== change.version) continue;
-    await addAgainToOutbox(tx, change);
-    added += 1;
-  }
-  return added;
-}
-
-const LOCK_OF: Readonly<Record<DirectoryChange['kind'], string>> = {
-  merchant: 'SELECT version FROM merchant WHERE merchant_id = $1 FOR UPDATE',
-  endpoint: 'SELECT version FROM endpoint WHERE uuid = $1 FOR UPDATE',
-};
 
 /** Accepts changes on the timeline, with versions above all those that lost commits may have had. */
 export async function acceptChanges(tx: Transaction, timeline: string): Promise<void> {

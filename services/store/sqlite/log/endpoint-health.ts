@@ -1,9 +1,13 @@
 import type { Database } from 'better-sqlite3';
+import type { DirectoryChange } from '../../../domain/directory.ts';
 import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
+import type { RecordSeals } from '../../../domain/seals/record-seals.ts';
 import type { Observed } from '../../log/log-rows.ts';
+import type { AddedAuditEntry } from '../../maintenance.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../../rows/endpoint-rows.ts';
 import { switchedOff } from '../../rows/record-seals.ts';
-import type { OutboxWrites } from '../management/outbox-writes.ts';
+import { addSealedToOutbox, addToAudit, writeSeal } from '../../rules/outbox-writes.ts';
+import type { Transaction } from '../../sql/transaction.ts';
 import { SELECT_ENDPOINT } from '../select-endpoint.ts';
 
 /** Endpoints kept in memory; others are read again. */
@@ -25,15 +29,17 @@ interface Entry {
 export class EndpointHealth {
   readonly #entries = new Map<string, Entry | null>();
   readonly #changed: Entry[] = [];
+  /** Endpoints that the batch has disabled, to be told when it ends. */
+  readonly #disabled: { readonly change: DirectoryChange; readonly audited: AddedAuditEntry }[] = [];
   readonly #policy: HealthPolicy;
-  readonly #outbox: OutboxWrites;
+  readonly #seals: RecordSeals | null;
   readonly #select;
   readonly #write;
   readonly #disable;
 
-  constructor(db: Database, outbox: OutboxWrites, policy: HealthPolicy) {
+  constructor(db: Database, seals: RecordSeals | null, policy: HealthPolicy) {
     this.#policy = policy;
-    this.#outbox = outbox;
+    this.#seals = seals;
     this.#select = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ?`);
     this.#write = db.prepare(
       `INSERT INTO endpoint_health VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint) DO UPDATE SET
@@ -63,7 +69,7 @@ export class EndpointHealth {
   }
 
   /** Writes the changes of the batch. */
-  flush(): void {
+  async flush(tx: Transaction): Promise<void> {
     for (const entry of this.#changed) {
       const { failureCount, exhaustedCount, lastSuccessAt, lastFailureAt, lastFailure } = entry.health;
       const code = lastFailure?.code ?? null;
@@ -80,6 +86,11 @@ export class EndpointHealth {
       entry.isChanged = false;
     }
     this.#changed.length = 0;
+    for (const { change, audited } of this.#disabled.splice(0)) {
+      await writeSeal(tx, change);
+      await addSealedToOutbox(tx, change);
+      await addToAudit(tx, audited);
+    }
     if (this.#entries.size > ENTRIES_MAX) this.#entries.clear();
   }
 
@@ -92,6 +103,7 @@ export class EndpointHealth {
   forgetAll(): void {
     this.#entries.clear();
     this.#changed.length = 0;
+    this.#disabled.length = 0;
   }
 
   #switchOff(entry: Entry, at: number, reason: 'gone' | 'consecutive_failures'): void {
@@ -103,16 +115,16 @@ export class EndpointHealth {
     const value = { ...toEndpoint(entry.row), status: 'auto_disabled', version: entry.version } as const;
     const change = { kind: 'endpoint', id: uuid, version: entry.version, value } as const;
     const stored = toEndpointChange({ ...entry.row, deleted_at: null });
-    const off = switchedOff(this.#outbox.seals, change, stored);
-    this.#outbox.seal(off);
-    this.#outbox.addSealed(off);
-    this.#outbox.audit({
-      at,
-      actor: { kind: 'system' },
-      merchantId,
-      endpointId: uuid,
-      action: 'endpoint.auto_disable',
-      details: { reason, failureCount: entry.health.failureCount },
+    this.#disabled.push({
+      change: switchedOff(this.#seals, change, stored),
+      audited: {
+        at,
+        actor: { kind: 'system' },
+        merchantId,
+        endpointId: uuid,
+        action: 'endpoint.auto_disable',
+        details: { reason, failureCount: entry.health.failureCount },
+      },
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { PositionLost } from '../../../domain/journal.ts';
 import { JournalFold } from '../../log/journal-fold.ts';
+import type { Transaction } from '../../sql/transaction.ts';
 import type { FeedWrites } from '../feed/feed-writes.ts';
 import type { Names } from '../names.ts';
 import { MissedRows } from '../replays/missed-rows.ts';
@@ -32,7 +33,7 @@ export class JournalWriter {
     this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
   }
 
-  apply(batch: PostedBatch): void {
+  async apply(tx: Transaction, batch: PostedBatch): Promise<void> {
     const { partition, first, last, positions, after } = batch.position;
     const stored = this.#position.get(partition) as number | undefined;
     if (after !== undefined && (stored === undefined || stored < after))
@@ -49,7 +50,7 @@ export class JournalWriter {
     }
     for (const delivery of this.#fold.deliveries) this.deliveries.write(delivery);
     this.events.contents.flush();
-    this.#health.flush();
+    await this.#health.flush(tx);
     this.#setPosition.run(partition, last);
     this.events.index.write();
     this.deliveries.index.write();

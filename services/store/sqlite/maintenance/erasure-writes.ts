@@ -1,5 +1,6 @@
 import type { Erasures } from '../../maintenance.ts';
-import type { OutboxWrites } from '../management/outbox-writes.ts';
+import { addToAudit } from '../../rules/outbox-writes.ts';
+import type { Transaction } from '../../sql/transaction.ts';
 import type { Names } from '../names.ts';
 import type { ErasureRows } from './erasure-rows.ts';
 
@@ -9,31 +10,34 @@ type OrderOptions = Parameters<Erasures['order']>[1];
 export class ErasureWrites {
   readonly #rows: ErasureRows;
   readonly #names: Names;
-  readonly #outbox: OutboxWrites;
 
-  constructor(rows: ErasureRows, names: Names, outbox: OutboxWrites) {
+  constructor(rows: ErasureRows, names: Names) {
     this.#rows = rows;
     this.#names = names;
-    this.#outbox = outbox;
   }
 
-  order({ entityId, merchantId }: Parameters<Erasures['order']>[0], { at, actor }: OrderOptions): number {
+  async order(
+    tx: Transaction,
+    { entityId, merchantId }: Parameters<Erasures['order']>[0],
+    { at, actor }: OrderOptions,
+  ): Promise<number> {
     const merchant = merchantId === null ? null : this.#names.merchant(merchantId);
     // Events accepted in this same millisecond are included.
     const erasureId = this.#rows.add(entityId, merchant, Math.floor(at) + 1);
     const details = { erasureId, entityId };
-    this.#outbox.audit({ at, actor, merchantId, action: 'entity.erase', details });
+    await addToAudit(tx, { at, actor, merchantId, action: 'entity.erase', details });
     return erasureId;
   }
 
-  finish(
+  async finish(
+    tx: Transaction,
     erasureId: number,
     removed: { readonly events: number; readonly deliveries: number },
     { at, actor }: OrderOptions,
-  ): void {
+  ): Promise<void> {
     if (!this.#rows.finish(erasureId, at)) return;
     const details = { erasureId, ...removed };
-    this.#outbox.audit({ at, actor, merchantId: null, action: 'entity.erased', details });
+    await addToAudit(tx, { at, actor, merchantId: null, action: 'entity.erased', details });
   }
 
   /** Drops orders older than every event that is kept. */

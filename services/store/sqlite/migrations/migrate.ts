@@ -15,6 +15,7 @@ import { outboxById } from './013-outbox-by-id.ts';
 import { publishers } from './014-publishers.ts';
 import { erased } from './015-erased.ts';
 import { seals } from './016-seals.ts';
+import { claims } from './017-claims.ts';
 
 /** All migrations in order. Never change one: `user_version` in a file is the number of those applied. */
 export const MIGRATIONS: readonly string[] = [
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly string[] = [
   publishers,
   erased,
   seals,
+  claims,
 ];
 
 /**

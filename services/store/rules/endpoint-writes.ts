@@ -1,4 +1,4 @@
-import type { Actor, AnswerToStore, Changed } from '../../change.ts';
+import type { Actor, AnswerToStore, Changed } from '../change.ts';
 import type {
   EndpointChange,
   EndpointRecord,
@@ -7,24 +7,15 @@ import type {
   NewEndpoint,
   NotFound,
   UrlTaken,
-} from '../../endpoints.ts';
-import { changedColumns } from '../../rows/endpoint-change.ts';
-import {
-  type EndpointRow,
-  toEndpoint,
-  toEndpointChange,
-  toEndpointRecord,
-} from '../../rows/endpoint-rows.ts';
-import { refuseUnsound } from '../../rows/record-seals.ts';
-import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
-import type { Transaction } from '../client/statements.ts';
+} from '../endpoints.ts';
+import { changedColumns } from '../rows/endpoint-change.ts';
+import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from '../rows/endpoint-rows.ts';
+import { refuseUnsound } from '../rows/record-seals.ts';
+import type { Transaction } from '../sql/transaction.ts';
 import { storeAnswer } from './answer-writes.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 
-/*
- * Changes of endpoints, each with its outbox row, audit entry and stored response. The caller's transaction holds the
- * merchant's lock (merchant-lock.ts).
- */
+/* Changes of endpoints, each with its outbox row, audit entry and stored response. Each takes the merchant's lock first. */
 
 interface ChangeOptions {
   readonly at: number;
@@ -40,11 +31,12 @@ export async function createEndpoint(
   options: ChangeOptions & { readonly quota: number },
 ): ReturnType<Endpoints['create']> {
   const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
+  await tx.lockMerchant(merchantId);
   const taken = await urlTaken(tx, merchantId, url);
   if (taken) return taken;
   if (!legacy && (await countOf(tx, merchantId)) >= options.quota) return { kind: 'quota_exceeded' };
   const subscribed = endpoint.subscribedEvents && JSON.stringify(endpoint.subscribedEvents);
-  await tx.change((await mayRevive(tx, endpoint)) ? REVIVE : INSERT, [
+  await tx.change((await mayRevive(tx, endpoint)) ? revive(tx) : insert(tx), [
     uuid,
     merchantId,
     url,
@@ -57,6 +49,7 @@ export async function createEndpoint(
     legacy ? 1 : 0,
     Math.floor(options.at),
   ]);
+  await tx.endpointChanged(uuid, 'kept');
   return changed(tx, merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
 }
 
@@ -67,17 +60,19 @@ export async function updateEndpoint(
   change: EndpointChange & Pick<LegacyChange, 'secret'>,
   options: ChangeOptions,
 ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound> {
+  await tx.lockMerchant(merchantId);
   const row = await soundRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
   const { columns, resetsHealth } = changedColumns(row, change, Math.floor(options.at));
   const taken = columns.url === row.url ? undefined : await urlTaken(tx, merchantId, columns.url);
   if (taken) return taken;
   const names = Object.keys(columns);
-  const set = names.map((name, index) => `${name} = $${index + 3}`).join(', ');
+  const set = names.map((name, index) => `${name} = $${index + 2}`).join(', ');
   await tx.change(
-    `UPDATE endpoint SET ${set}, health_generation = health_generation + $2, version = next_version(version) WHERE seq = $1`,
-    [row.seq, resetsHealth ? 1 : 0, ...Object.values(columns)],
+    `UPDATE endpoint SET ${set}, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1`,
+    [row.seq, ...Object.values(columns)],
   );
+  await tx.endpointChanged(uuid, resetsHealth ? 'none' : 'kept');
   const { secret, ...told } = change;
   const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
   return changed(tx, merchantId, uuid, 'endpoint.update', details, options);
@@ -90,13 +85,15 @@ export async function rotateEndpoint(
   { sealed, hint }: Secret,
   options: ChangeOptions,
 ): Promise<Changed<EndpointRecord> | NotFound> {
+  await tx.lockMerchant(merchantId);
   const row = await soundRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
   await tx.change(
     `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, secret_hint = $4, secret_rotated_at = $5,
-     updated_at = $5, version = next_version(version) WHERE seq = $1`,
+     updated_at = $5, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1`,
     [row.seq, sealed.keyId, sealed.ciphertext, hint, Math.floor(options.at)],
   );
+  await tx.endpointChanged(uuid, 'kept');
   return changed(tx, merchantId, uuid, 'endpoint.rotate', { sealedWith: sealed.keyId }, options);
 }
 
@@ -106,13 +103,15 @@ export async function removeEndpoint(
   uuid: string,
   { at, actor }: ChangeOptions,
 ): Promise<{ readonly kind: 'ok'; readonly outboxId: number } | NotFound> {
+  await tx.lockMerchant(merchantId);
   const row = await lockedRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
   const deleted = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
-     version = next_version(version) WHERE seq = $1 RETURNING version`,
+     version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
     [row.seq, Math.floor(at)],
   );
+  await tx.endpointChanged(uuid, 'deleted');
   const { version } = deleted ?? row;
   const outboxId = await addToOutbox(tx, { kind: 'endpoint', id: uuid, version, value: null });
   const details = { url: row.url };
@@ -122,10 +121,10 @@ export async function removeEndpoint(
 
 /** Returns the endpoint, and keeps the recorder from changing it until the transaction ends. */
 function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
-  return tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1 AND e.merchant_id = $2 FOR UPDATE OF e`, [
-    uuid,
-    merchantId,
-  ]);
+  return tx.first<EndpointRow>(
+    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1 AND e.merchant_id = $2 ${tx.dialect.forUpdate('e')}`,
+    [uuid, merchantId],
+  );
 }
 
 /** Returns the endpoint, locked, to build a change on. Throws RecordRefused. */
@@ -158,7 +157,7 @@ async function countOf(tx: Transaction, merchantId: string): Promise<number> {
  */
 async function mayRevive(tx: Transaction, { uuid, merchantId, legacy }: NewEndpoint): Promise<boolean> {
   const known = await tx.first<{ merchant_id: string; legacy: number; deleted_at: number | null }>(
-    'SELECT merchant_id, legacy, deleted_at FROM endpoint WHERE uuid = $1 FOR UPDATE',
+    `SELECT merchant_id, legacy, deleted_at FROM endpoint WHERE uuid = $1 ${tx.dialect.forUpdate()}`,
     [uuid],
   );
   if (!known) return false;
@@ -176,7 +175,10 @@ async function changed(
   details: Readonly<Record<string, unknown>>,
   { at, actor, answer }: ChangeOptions,
 ): Promise<Changed<EndpointRecord>> {
-  const row = await tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1`, [uuid]);
+  const row = await tx.first<EndpointRow>(
+    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1`,
+    [uuid],
+  );
   if (!row) throw new Error(`endpoint ${uuid} is gone within its own change`);
   const value = toEndpoint(row);
   const outboxId = await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: row.version, value });
@@ -185,11 +187,15 @@ async function changed(
   return { kind: 'ok', record: toEndpointRecord(row), outboxId };
 }
 
-const INSERT = `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
+const insert = ({
+  dialect,
+}: Transaction) => `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
   secret_key_id, secret_ciphertext, secret_hint, legacy, status, version, created_at, updated_at, activated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', next_version(0), $11, $11, $11)`;
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', ${dialect.nextVersion('0')}, $11, $11, $11)`;
 
-const REVIVE = `UPDATE endpoint SET seq = DEFAULT, merchant_id = $2, url = $3, description = $4, subscribed_events = $5,
+const revive = ({
+  dialect,
+}: Transaction) => `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4, subscribed_events = $5,
   api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9, status = 'active',
-  secret_rotated_at = NULL, version = next_version(version), created_at = $11, updated_at = $11, activated_at = $11,
+  secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11, updated_at = $11, activated_at = $11,
   disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL WHERE uuid = $1 AND legacy = $10`;

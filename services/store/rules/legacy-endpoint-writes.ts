@@ -1,10 +1,10 @@
-import type { Actor, Changed } from '../../change.ts';
-import type { EndpointRecord, LegacyChange, UrlTaken } from '../../endpoints.ts';
-import { newLegacyEndpoint } from '../../rows/legacy-endpoint.ts';
-import type { Transaction } from '../client/statements.ts';
+import type { Actor, Changed } from '../change.ts';
+import type { EndpointRecord, LegacyChange, UrlTaken } from '../endpoints.ts';
+import { newLegacyEndpoint } from '../rows/legacy-endpoint.ts';
+import type { Transaction } from '../sql/transaction.ts';
 import { createEndpoint, removeEndpoint, updateEndpoint } from './endpoint-writes.ts';
 
-/** Sets the endpoint behind the single-URL operation; the transaction holds the merchant's lock. */
+/** Sets the endpoint behind the single-URL operation. */
 export async function setLegacyEndpoint(
   tx: Transaction,
   merchantId: string,

@@ -1,28 +1,15 @@
-import type { Actor } from '../../change.ts';
-import type { Resealed, Sealings } from '../../maintenance.ts';
-import { type EndpointRow, toEndpoint, toEndpointChange } from '../../rows/endpoint-rows.ts';
-import { isSound } from '../../rows/record-seals.ts';
-import type { Reads } from '../../rules/reads.ts';
-import type { PostgresDatabase } from '../client/postgres-database.ts';
-import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
-import type { Transaction } from '../client/statements.ts';
-import { addToAudit, addToOutbox } from '../management/outbox-writes.ts';
-import { recordSealings } from './record-sealing.ts';
-
-/** Values sealed by the key ring. */
-export function makeSealings(database: PostgresDatabase, reads: Reads): Sealings {
-  return {
-    ...reads.sealings,
-    replace: (things, options) => database.transaction((tx) => replace(tx, things, options)),
-    ...recordSealings(database),
-  };
-}
+import type { Actor } from '../change.ts';
+import type { Resealed } from '../maintenance.ts';
+import { type EndpointRow, toEndpoint, toEndpointChange } from '../rows/endpoint-rows.ts';
+import { isSound } from '../rows/record-seals.ts';
+import type { Transaction } from '../sql/transaction.ts';
+import { addToAudit, addToOutbox } from './outbox-writes.ts';
 
 /**
  * Replaces secrets with newly sealed ones. Compare and set by the sealed text itself: a rotation in between has changed
  * that text, and wins; any other change of the endpoint does not matter.
  */
-async function replace(
+export async function replaceSealed(
   tx: Transaction,
   things: readonly Resealed[],
   { at, actor }: { readonly at: number; readonly actor: Actor },
@@ -42,16 +29,23 @@ async function replace(
 }
 
 async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Resealed): Promise<number> {
-  const stored = await tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1 FOR UPDATE OF e`, [id]);
+  const stored = await tx.first<EndpointRow>(
+    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1 ${tx.dialect.forUpdate('e')}`,
+    [id],
+  );
   if (!stored || !isSound(tx.seals, toEndpointChange({ ...stored, deleted_at: null }))) return 0;
   // Not updated_at, which merchants see: the secret is the same.
   const replaced = await tx.change(
-    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, version = next_version(version)
+    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, version = ${tx.dialect.nextVersion('version')}
      WHERE uuid = $1 AND secret_key_id = $4 AND secret_ciphertext = $5 AND deleted_at IS NULL`,
     [id, resealed.keyId, resealed.ciphertext, sealed.keyId, sealed.ciphertext],
   );
   if (replaced === 0) return 0;
-  const row = await tx.first<EndpointRow>(`${SELECT_ENDPOINT} AND e.uuid = $1`, [id]);
+  await tx.endpointChanged(id, 'kept');
+  const row = await tx.first<EndpointRow>(
+    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1`,
+    [id],
+  );
   if (!row) throw new Error(`endpoint ${id} is gone within its own change`);
   await addToOutbox(tx, { kind: 'endpoint', id, version: row.version, value: toEndpoint(row) });
   return 1;

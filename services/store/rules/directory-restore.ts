@@ -1,36 +1,37 @@
-import type { DirectoryChange } from '../../../domain/directory.ts';
-import type { Endpoint } from '../../../domain/endpoint.ts';
-import { isMadeOfParts } from '../../../domain/ids.ts';
-import type { Merchant } from '../../../domain/merchant.ts';
-import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../../rows/endpoint-rows.ts';
-import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
-import { isSound } from '../../rows/record-seals.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../client/select-endpoint.ts';
-import type { Transaction } from '../client/statements.ts';
-import { lockMerchant } from './merchant-lock.ts';
-import { addToAudit, writeSeal } from './outbox-writes.ts';
+import type { DirectoryChange } from '../../domain/directory.ts';
+import type { Endpoint } from '../../domain/endpoint.ts';
+import { isMadeOfParts } from '../../domain/ids.ts';
+import type { Merchant } from '../../domain/merchant.ts';
+import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../rows/merchant-rows.ts';
+import { isSound } from '../rows/record-seals.ts';
+import type { Transaction } from '../sql/transaction.ts';
+import { addAgainToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
 
 type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
 
 /**
- * Writes changes of the DIRECTORY stream that are newer than this database. None is published. `at`: whole milliseconds.
- * Returns how many were newer.
+ * Writes changes of the DIRECTORY stream that are newer than this database. None is published. Returns how
+ * many were newer.
  */
 export async function adoptChanges(
   tx: Transaction,
   changes: readonly DirectoryChange[],
-  at: number,
+  now: number,
 ): Promise<number> {
+  const at = Math.floor(now);
   await lockAll(tx, changes);
   const newer: EndpointUpdate[] = [];
   for (const change of changes)
     if (change.kind === 'endpoint' && (await isNewerEndpoint(tx, change))) newer.push(change);
   // Endpoints may have exchanged URLs: first all release theirs, then each takes its new one.
   const uuids = newer.map(({ id }) => id);
-  await tx.change('UPDATE endpoint SET deleted_at = $2 WHERE uuid = ANY($1::text[])', [uuids, at]);
+  const isNewer = tx.dialect.among('uuid', '$1', 'text');
+  await tx.change(`UPDATE endpoint SET deleted_at = $2 WHERE ${isNewer}`, [tx.dialect.list(uuids), at]);
   for (const { id, version, value } of newer) {
     if (value) await writeEndpoint(tx, value, at);
     else await writeTombstone(tx, id, version, at);
+    await tx.endpointChanged(id, value ? 'none' : 'kept');
   }
   for (const change of newer) {
     await writeSeal(tx, change);
@@ -51,19 +52,21 @@ export async function adoptChanges(
 /** Keeps other changes out: of the merchants, and of the endpoints' rows. In one order, so that nobody waits in a circle. */
 async function lockAll(tx: Transaction, changes: readonly DirectoryChange[]): Promise<void> {
   const uuids = changes.flatMap(({ kind, id }) => (kind === 'endpoint' ? [id] : []));
+  const isChanged = tx.dialect.among('uuid', '$1', 'text');
+  const values = [tx.dialect.list(uuids)];
   const known = await tx.rows<{ readonly merchant_id: string }>(
-    'SELECT DISTINCT merchant_id FROM endpoint WHERE uuid = ANY($1::text[])',
-    [uuids],
+    `SELECT DISTINCT merchant_id FROM endpoint WHERE ${isChanged}`,
+    values,
   );
   const named = changes.flatMap(({ value }) => (value ? [value.merchantId] : []));
   const merchants = new Set([...named, ...known.map(({ merchant_id }) => merchant_id)]);
-  for (const merchantId of [...merchants].sort()) await lockMerchant(tx, merchantId);
-  await tx.rows('SELECT 1 FROM endpoint WHERE uuid = ANY($1::text[]) ORDER BY uuid FOR UPDATE', [uuids]);
+  for (const merchantId of [...merchants].sort()) await tx.lockMerchant(merchantId);
+  await tx.rows(`SELECT 1 FROM endpoint WHERE ${isChanged} ORDER BY uuid ${tx.dialect.forUpdate()}`, values);
 }
 
 async function isNewerEndpoint(tx: Transaction, change: EndpointUpdate): Promise<boolean> {
   const known = await tx.first<EndpointRow & { readonly deleted_at: number | null }>(
-    `${SELECT_ENDPOINT_OR_TOMBSTONE} WHERE e.uuid = $1`,
+    `${tx.dialect.endpoints} WHERE e.uuid = $1`,
     [change.id],
   );
   if (known !== undefined) return replaces(tx, change, toEndpointChange(known));
@@ -91,7 +94,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
      secret_hint = CASE WHEN e.secret_ciphertext = excluded.secret_ciphertext THEN e.secret_hint
      ELSE excluded.secret_hint END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
-     health_generation = e.health_generation + 1, updated_at = excluded.updated_at, deleted_at = NULL`,
+     updated_at = excluded.updated_at, deleted_at = NULL`,
     [
       uuid,
       merchantId,
@@ -125,7 +128,7 @@ async function writeTombstone(tx: Transaction, uuid: string, version: number, at
 async function takeMerchant(tx: Transaction, change: DirectoryChange, merchant: Merchant): Promise<boolean> {
   const { merchantId, name, state, senderAccountDetails, version } = merchant;
   const known = await tx.first<MerchantRow>(
-    `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 FOR UPDATE`,
+    `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 ${tx.dialect.forUpdate()}`,
     [merchantId],
   );
   if (known && !replaces(tx, change, toMerchantChange(known))) return false;
@@ -150,3 +153,24 @@ async function note(tx: Transaction, action: string, change: DirectoryChange, at
     await addToAudit(tx, { at, actor, merchantId, endpointId: id, action, details });
   }
 }
+
+/** Adds the changes that are still in force to the outbox. Returns how many. */
+export async function publishAgain(tx: Transaction, changes: readonly DirectoryChange[]): Promise<number> {
+  let added = 0;
+  // In one order, so that two processes that do so cannot deadlock.
+  for (const change of [...changes].sort((one, other) => (one.id < other.id ? -1 : 1))) {
+    const row = await tx.first<{ readonly version: number }>(
+      `${VERSION_OF[change.kind]} ${tx.dialect.forUpdate()}`,
+      [change.id],
+    );
+    if (row?.version !== change.version) continue;
+    await addAgainToOutbox(tx, change);
+    added += 1;
+  }
+  return added;
+}
+
+const VERSION_OF: Readonly<Record<DirectoryChange['kind'], string>> = {
+  merchant: 'SELECT version FROM merchant WHERE merchant_id = $1',
+  endpoint: 'SELECT version FROM endpoint WHERE uuid = $1',
+};

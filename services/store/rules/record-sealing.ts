@@ -1,0 +1,88 @@
+import type { DirectoryChange } from '../../domain/directory.ts';
+import { mayExceed, SEALED_MARK_ID } from '../../domain/seals/record-seals.ts';
+import type { RecordsSealed, Sealings } from '../maintenance.ts';
+import type { RecordAbove } from '../outbox.ts';
+import { toDirectoryChange } from '../rows/directory-rows.ts';
+import { MERCHANT_COLUMNS } from '../rows/merchant-rows.ts';
+import { isSound, requiredSeals } from '../rows/record-seals.ts';
+import { parseRecordCursor, recordCursor } from '../rows/sealing-cursor.ts';
+import type { Dialect } from '../sql/statements.ts';
+import type { Transaction } from '../sql/transaction.ts';
+import { addToOutbox } from './outbox-writes.ts';
+
+type Kind = DirectoryChange['kind'];
+type Numbered = { readonly seq: number };
+
+const isDue = (table: string) =>
+  `(${table}seal_key_id IS DISTINCT FROM $2 OR ${table}seal_version <> ${table}version)`;
+
+/** Locked in the order of their numbers, so that two that seal do not wait in a circle. */
+const selectDue = (kind: Kind, { endpoints, forUpdate }: Dialect) =>
+  kind === 'merchant'
+    ? `SELECT seq, ${MERCHANT_COLUMNS} FROM merchant WHERE seq > $1 AND ${isDue('')} ORDER BY seq LIMIT $3
+       ${forUpdate()}`
+    : `${endpoints} WHERE e.seq > $1 AND ${isDue('e.')} ORDER BY e.seq LIMIT $3 ${forUpdate('e')}`;
+
+const selectOne = (kind: Kind, { endpoints, forUpdate }: Dialect) =>
+  kind === 'merchant'
+    ? `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 ${forUpdate()}`
+    : `${endpoints} WHERE e.uuid = $1 ${forUpdate('e')}`;
+
+/** Seals records, deleted endpoints included, whose seal is missing or of another key than the active. */
+export async function sealRecords(
+  tx: Transaction,
+  { limit, after }: Parameters<Sealings['sealRecords']>[0],
+): Promise<RecordsSealed> {
+  const seals = requiredSeals(tx.seals);
+  const { kind, row } = parseRecordCursor(after);
+  const found = await tx.rows<Numbered>(selectDue(kind, tx.dialect), [row, seals.active, limit]);
+  const refused: string[] = [];
+  for (const each of found) {
+    const change = toDirectoryChange(kind, each);
+    if (isSound(seals, change)) await sealOne(tx, change, change.version);
+    else refused.push(`${kind}:${change.id}`);
+  }
+  const next = recordCursor(kind, found.at(-1)?.seq, found.length === limit);
+  return { sealed: found.length - refused.length, refused, next };
+}
+
+/** Adds records again with versions above these. Returns how many were added. */
+export async function addAbove(tx: Transaction, records: readonly RecordAbove[]): Promise<number> {
+  let added = 0;
+  // In one order, so that two processes that do so cannot deadlock.
+  for (const { kind, id, above } of [...records].sort((one, other) => (one.id < other.id ? -1 : 1))) {
+    const row = await tx.first<object>(selectOne(kind, tx.dialect), [id]);
+    const change = row && toDirectoryChange(kind, row);
+    if (!change || !isSound(tx.seals, change) || !mayExceed(above)) continue;
+    await sealOne(tx, change, Math.max(change.version, above));
+    added += 1;
+  }
+  return added;
+}
+
+async function sealOne(tx: Transaction, { kind, id, value }: DirectoryChange, above: number): Promise<void> {
+  const [table, key] = kind === 'merchant' ? ['merchant', 'merchant_id'] : ['endpoint', 'uuid'];
+  const raised = await tx.first<{ readonly version: number }>(
+    `UPDATE ${table} SET version = ${tx.dialect.nextVersion('$2')} WHERE ${key} = $1 RETURNING version`,
+    [id, above],
+  );
+  if (!raised) throw new Error(`${kind} ${id} is gone within its own change`);
+  const { version } = raised;
+  if (kind === 'endpoint') await tx.endpointChanged(id, 'kept');
+  await addToOutbox(tx, { kind, id, version, value: value && { ...value, version } } as DirectoryChange);
+}
+
+/** Adds the record by which the directory says that all are sealed. */
+export async function markSealed(tx: Transaction, at: number): Promise<void> {
+  requiredSeals(tx.seals);
+  const { nextVersion } = tx.dialect;
+  const mark = await tx.first<{ readonly version: number }>(
+    `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, status, api_version, secret_key_id,
+     secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
+     VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, ${nextVersion('0')}, $2, $2, $2, $2)
+     ON CONFLICT (uuid) DO UPDATE SET version = ${nextVersion('e.version')} RETURNING version`,
+    [SEALED_MARK_ID, Math.floor(at)],
+  );
+  if (!mark) throw new Error('the record that all are sealed was not written');
+  await addToOutbox(tx, { kind: 'endpoint', id: SEALED_MARK_ID, version: mark.version, value: null });
+}

@@ -1,0 +1,30 @@
+import { claim, keep, release } from './answer-writes.ts';
+import type { BoundRules, Rules } from './bind.ts';
+import { adoptChanges, publishAgain } from './directory-restore.ts';
+import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from './endpoint-writes.ts';
+import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
+import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
+import { addToAudit, forgetPublished } from './outbox-writes.ts';
+import { addAbove, markSealed, sealRecords } from './record-sealing.ts';
+import { advanceReplay, createReplay, finishReplay } from './replay-writes.ts';
+import { replaceSealed } from './sealing-writes.ts';
+
+/** The changes that are the same in every store, by the part of the port that they are for; each is a transaction. */
+export const WRITES = {
+  merchants: { create: createMerchant, update: updateMerchant },
+  keys: { create: createKey, revoke: revokeKey, setRights: setKeyRights },
+  endpoints: {
+    create: createEndpoint,
+    update: updateEndpoint,
+    rotate: rotateEndpoint,
+    remove: removeEndpoint,
+    setLegacy: setLegacyEndpoint,
+  },
+  answers: { claim, release, keep },
+  outbox: { published: forgetPublished, addAgain: publishAgain, addAbove, adopt: adoptChanges },
+  audit: { add: addToAudit },
+  sealings: { replace: replaceSealed, sealRecords, complete: markSealed },
+  replays: { create: createReplay, advance: advanceReplay, finish: finishReplay },
+} as const satisfies Rules;
+
+export type Writes = BoundRules<typeof WRITES>;
