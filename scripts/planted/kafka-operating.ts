@@ -5,7 +5,7 @@ const PLACE = 'services/broker/kafka/lag/lag-place.ts';
 const METRICS = 'services/observability/broker-metrics.ts';
 const OTHERS = 'services/broker/kafka/lag/others-tasks.ts';
 const METRICS_TEST = 'test/observability/broker-metrics.test.ts';
-const TIME = 'services/broker/kafka/time/broker-time.ts';
+const TIME = 'services/kafka-client/client/broker-time.ts';
 
 const SEEN_TEST = 'test/broker/kafka/seen/seen.test.ts';
 const REPEATS = 'test/guarantees/kafka/repeats.test.ts';
@@ -62,7 +62,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'repeats-forgotten-at-restart',
     bug: 'event ids are forgotten at a restart',
-    file: 'services/broker/kafka/consumer/partition.ts',
+    file: 'services/kafka-client/consumer/partition.ts',
     text: 'const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);',
     replacement: 'const windowStart = this.#prefix;',
     test: REPEATS,
@@ -152,10 +152,10 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'out-of-range-uncounted',
     bug: 'a position outside the log is not counted',
-    file: 'services/broker/kafka/consumer/topic-consumer.ts',
+    file: 'services/kafka-client/consumer/topic-consumer.ts',
     text: 'if (isOutside) this.#options.outOfRange?.(partition.id);',
     replacement: '',
-    test: 'test/broker/kafka/consumer/lost-positions.test.ts',
+    test: 'test/kafka-client/consumer/lost-positions.test.ts',
     needsKafka: true,
   },
   {
@@ -206,7 +206,7 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'metadata-blamed-for-every-commit',
     bug: 'every failed commit is blamed on the brokers’ limit of metadata',
-    file: 'services/broker/kafka/consumer/commits.ts',
+    file: 'services/kafka-client/consumer/commits.ts',
     text: "if (type === 'OFFSET_METADATA_TOO_LARGE')",
     replacement: "if (type !== '')",
     test: 'test/broker/kafka/hold-ups.test.ts',

@@ -1,14 +1,14 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const CONSUMER = 'services/broker/kafka/consumer/topic-consumer.ts';
-const PARTITION = 'services/broker/kafka/consumer/partition.ts';
-const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
+const CONSUMER = 'services/kafka-client/consumer/topic-consumer.ts';
+const PARTITION = 'services/kafka-client/consumer/partition.ts';
+const NOTE = 'services/kafka-client/consumer/commit-note.ts';
 const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
-const SUPERVISED = 'services/broker/kafka/consumer/supervised-consumer.ts';
+const SUPERVISED = 'services/kafka-client/consumer/supervised-consumer.ts';
 
-const PARTITION_TEST = 'test/broker/kafka/consumer/partition.test.ts';
+const PARTITION_TEST = 'test/kafka-client/consumer/partition.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
-const POSITION = 'test/broker/kafka/consumer/start-position.test.ts';
+const JOURNAL_START = 'test/broker/kafka/streams/journal-start.test.ts';
 const HOLD_UPS = 'test/broker/kafka/hold-ups.test.ts';
 
 /** Positions: gaps, recreated topics, deleted records, and commits. */
@@ -58,7 +58,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     file: JOURNAL,
     text: 'if (position === undefined && isCommitted)',
     replacement: 'if (position === undefined)',
-    test: POSITION,
+    test: JOURNAL_START,
     title: 'begins anew in a topic that was created again',
   },
   {
@@ -74,7 +74,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'retention-skips-silently',
     bug: 'records that retention deleted while nothing ran are skipped silently',
-    file: 'services/broker/kafka/losses/lost-range.ts',
+    file: 'services/kafka-client/consumer/lost-range.ts',
     text: 'return count > 0 ? { from, to: first, count } : null;',
     replacement: 'return count < 0 ? { from, to: first, count } : null;',
     test: PARTITION_TEST,
@@ -113,7 +113,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     file: JOURNAL,
     text: 'return topicId === null ? name : `',
     replacement: 'return topicId !== undefined ? name : `',
-    test: 'test/broker/kafka/consumer/start-position.test.ts',
+    test: JOURNAL_START,
     title: 'continues where the store is in this very topic',
   },
   {
@@ -139,7 +139,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
   {
     id: 'failing-commit-untold',
     bug: 'a permanent commit failure is logged at debug level only',
-    file: 'services/broker/kafka/consumer/commits.ts',
+    file: 'services/kafka-client/consumer/commits.ts',
     text: 'FAILING_MS) this.#outage.failed(error);',
     replacement: 'FAILING_MS) log.debug({ topic });',
     test: HOLD_UPS,

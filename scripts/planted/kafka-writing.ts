@@ -1,13 +1,13 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const PRODUCER = 'services/broker/kafka/producer/producer.ts';
-const BACKLOG = 'services/broker/kafka/producer/producer-backlog.ts';
+const PRODUCER = 'services/kafka-client/producer/producer.ts';
+const BACKLOG = 'services/kafka-client/producer/producer-backlog.ts';
 const SOURCES = 'services/broker/kafka/streams/sources.ts';
 const SHELF = 'services/broker/kafka/quarantine/quarantine-store.ts';
 const PUT_BACK = 'services/broker/kafka/quarantine/put-back.ts';
 
-const PARTITIONS = 'test/broker/kafka/producer/partitions.test.ts';
-const REFUSED = 'test/broker/kafka/producer/refused.test.ts';
+const PARTITIONS = 'test/kafka-client/producer/partitions.test.ts';
+const REFUSED = 'test/kafka-client/producer/refused.test.ts';
 const INPUTS = 'test/broker/kafka/refused-inputs.test.ts';
 const SIZES = 'test/guarantees/kafka/sizes.test.ts';
 const QUARANTINE = 'test/broker/kafka/quarantine/quarantine.test.ts';
@@ -35,7 +35,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'leaderless-partition-called-prompt',
     bug: 'attempts begin although the partition of their results has no leader',
-    file: 'services/broker/kafka/producer/producer-nodes.ts',
+    file: 'services/kafka-client/producer/producer-nodes.ts',
     text: 'this.#failing.size > 0 || !this.#haveAllLeaders',
     replacement: 'this.#failing.size > 0',
     test: PARTITIONS,
@@ -44,7 +44,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'hanging-broker-stops-others',
     bug: 'an unresponsive broker stops sending to all brokers',
-    file: 'services/broker/kafka/producer/producer-nodes.ts',
+    file: 'services/kafka-client/producer/producer-nodes.ts',
     text: 'return this.#busy.has(node);',
     replacement: 'return this.#busy.size > 0 || this.#busy.has(node);',
     test: PARTITIONS,
@@ -62,16 +62,16 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'missing-read-right-told-each-time',
     bug: 'a missing read permission is logged at every retry',
-    file: 'services/broker/kafka/rights/missing-rights.ts',
+    file: 'services/kafka-client/rights/missing-rights.ts',
     text: 'if (known?.resource !== right.resource)',
     replacement: 'if (known !== right)',
-    test: 'test/broker/kafka/rights/missing-rights.test.ts',
+    test: 'test/kafka-client/rights/missing-rights.test.ts',
     title: 'a missing right is logged once however often it is refused',
   },
   {
     id: 'refused-for-good-sent-again',
     bug: 'a record that is too large for its topic is retried forever',
-    file: 'services/broker/kafka/producer/producer-refusals.ts',
+    file: 'services/kafka-client/producer/producer-refusals.ts',
     text: 'if (OF_CONTENT.includes(type)) return',
     replacement: "if (type === '') return",
     test: PARTITIONS,
@@ -107,7 +107,7 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
     id: 'too-large-always-the-cause',
     bug: 'records refused for any reason are quarantined as too large',
-    file: 'services/broker/kafka/producer/producer-refusals.ts',
+    file: 'services/kafka-client/producer/producer-refusals.ts',
     text: "? 'too_large' : 'write_refused';",
     replacement: "? 'too_large' : 'too_large';",
     test: INPUTS,

@@ -1,9 +1,9 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const RECORD_SET = 'services/broker/kafka/fetch/record-set.ts';
-const DECOMPRESS = 'services/broker/kafka/fetch/decompress.ts';
-const DECLARED = 'services/broker/kafka/fetch/declared-size.ts';
-const TEST = 'test/broker/kafka/fetch/record-set.test.ts';
+const RECORD_SET = 'services/kafka-client/fetch/record-set.ts';
+const DECOMPRESS = 'services/kafka-client/fetch/decompress.ts';
+const DECLARED = 'services/kafka-client/fetch/declared-size.ts';
+const TEST = 'test/kafka-client/fetch/record-set.test.ts';
 
 /** Batches of producers: codecs, transactions, decompression bombs, corruption. */
 export const RECORD_SET_BUGS: readonly PlantedBug[] = [
@@ -83,7 +83,7 @@ export const RECORD_SET_BUGS: readonly PlantedBug[] = [
   {
     id: 'bomb-holds-up-answer',
     bug: 'a fetch response waits for the decompression of a small batch that expands to a large one',
-    file: 'services/broker/kafka/fetch/decompressor.ts',
+    file: 'services/kafka-client/fetch/decompressor.ts',
     text: 'Math.min(maxBytes, AT_ONCE_BYTES_MAX)',
     replacement: 'maxBytes',
     test: TEST,

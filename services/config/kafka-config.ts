@@ -132,10 +132,9 @@ export const KAFKA_VARIABLES = {
 } as const;
 
 export type KafkaConfig = ReturnType<typeof kafkaConfig>;
-export type SaslOptions = NonNullable<KafkaConfig['sasl']>;
 
 /** PEM texts for TLS with the brokers. Null = the system's default, or not used. */
-export interface TlsOptions {
+interface TlsOptions {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;

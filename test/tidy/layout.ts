@@ -14,7 +14,7 @@ export interface Part {
 }
 
 const DOMAIN = ['domain', 'the samples'];
-const FOUNDATION = ['process', 'foundation'];
+const FOUNDATION = ['process', 'the log', 'foundation'];
 const STATION_MAY = [...DOMAIN, 'messages', ...FOUNDATION, 'codec', 'the broker port', 'the store port'];
 const STATION_INSTEAD =
   'A station knows the domain, the foundation, the codecs and the two ports: pass what it needs in from ' +
@@ -66,10 +66,18 @@ export const PARTS: readonly Part[] = [
     instead: 'It is the floor of the services, and knows nothing else of ours: pass the value in.',
   },
   {
+    // The log itself and the words of an outage in it: apart from the foundation, which knows settings.
+    name: 'the log',
+    files: /^services\/telemetry\/(logger|outage)\.ts$/,
+    parts: ['process'],
+    packages: ['pino', 'prom-client'],
+    instead: 'Whoever writes into the log passes in what it says.',
+  },
+  {
     // Settings, keys, egress rules, logs, traces and the watchdog.
     name: 'foundation',
     files: /^services\/(config|keys|egress|telemetry|watchdog)\//,
-    parts: ['messages', 'process'],
+    parts: ['messages', 'process', 'the log'],
     instead:
       'Config, keys, egress, telemetry and watchdog know nothing of webhooks: pass the value in, or move the code to the station that ' +
       'needs it.',
@@ -80,6 +88,18 @@ export const PARTS: readonly Part[] = [
     parts: ['messages', ...FOUNDATION],
     packages: ['better-sqlite3'],
     instead: 'It knows files, locks and ids, and no table: what is stored belongs to the engines.',
+  },
+  {
+    name: 'the Kafka client',
+    files: /^services\/kafka-client\//,
+    parts: ['messages', 'process', 'the log'],
+    packages: [
+      ...['kafkajs', 'lz4-napi', 'fzstd', 'snappyjs', '@node-rs/crc32'],
+      ...['node:module', 'node:worker_threads', 'node:zlib'],
+    ],
+    instead:
+      'It knows brokers, topics and records, and nothing of webhooks or of our settings: pass the value in, or move ' +
+      'the code to the engine in services/broker/kafka.',
   },
   {
     name: 'codec',
@@ -156,6 +176,7 @@ export const PARTS: readonly Part[] = [
       'messages',
       ...FOUNDATION,
       'the SQLite floor',
+      'the Kafka client',
       'codec',
       'schemas',
       'the broker port',

@@ -99,6 +99,34 @@ describe('the rule on imports', () => {
   );
 });
 
+describe('the wall around the Kafka client', () => {
+  prove(
+    importProblems,
+    [
+      [
+        'services/kafka-client/consumer/a.ts',
+        "import type { A } from '../../domain/task.ts';",
+        /Kafka client must not import.*nothing of webhooks/,
+      ],
+      ['services/kafka-client/a.ts', "import { b } from '../config/b.ts';", /nothing of webhooks/],
+      [
+        'services/kafka-client/a.ts',
+        "import { b } from '../broker/kafka/b.ts';",
+        /move the code to the engine/,
+      ],
+      ['services/kafka-client/a.ts', "import avsc from 'avsc';", /it may import only kafkajs/],
+      ['services/sender/a.ts', "import { b } from '../kafka-client/b.ts';", /sender station must not/],
+    ],
+    [
+      [
+        'services/kafka-client/a.ts',
+        "import { Kafka } from 'kafkajs'; import type { Logger } from '../telemetry/logger.ts';",
+      ],
+      ['services/broker/kafka/a.ts', "import { a } from '../../kafka-client/client/a.ts';"],
+    ],
+  );
+});
+
 describe('the rules on lengths', () => {
   const lines = (count: number) => '// line\n'.repeat(count);
   const body = (count: number) => `${'  step();\n'.repeat(count - 2)}}`;

@@ -1,8 +1,8 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
-const SILENT = 'services/broker/kafka/client/silent-brokers.ts';
-const CLIENT = 'services/broker/kafka/client/client.ts';
-const UNIT = 'test/broker/kafka/client/silent-brokers.test.ts';
+const SILENT = 'services/kafka-client/client/silent-brokers.ts';
+const CLIENT = 'services/kafka-client/client/client.ts';
+const UNIT = 'test/kafka-client/client/silent-brokers.test.ts';
 const HUNG = 'test/guarantees/silent/hung-broker.test.ts';
 
 /** Brokers that keep their connections open and answer nothing. */

@@ -1,19 +1,19 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
-const ADMINS = 'services/broker/kafka/client/admins.ts';
-const DOUBT = 'services/broker/kafka/client/doubt.ts';
-const ENDS = 'services/broker/kafka/client/end-questions.ts';
-const NOTE = 'services/broker/kafka/consumer/commit-note.ts';
-const PARTITION = 'services/broker/kafka/consumer/partition.ts';
-const POSITIONS = 'services/broker/kafka/consumer/positions.ts';
-const START = 'services/broker/kafka/consumer/start-position.ts';
+const ADMINS = 'services/kafka-client/client/admins.ts';
+const DOUBT = 'services/kafka-client/client/doubt.ts';
+const ENDS = 'services/kafka-client/client/end-questions.ts';
+const NOTE = 'services/kafka-client/consumer/commit-note.ts';
+const PARTITION = 'services/kafka-client/consumer/partition.ts';
+const POSITIONS = 'services/kafka-client/consumer/positions.ts';
+const START = 'services/kafka-client/consumer/start-position.ts';
 
-const ADMINS_TEST = 'test/broker/kafka/client/admins.test.ts';
-const ENDS_TEST = 'test/broker/kafka/directory/freshness.test.ts';
-const IDS_TEST = 'test/broker/kafka/client/topic-ids.test.ts';
-const PARTITION_TEST = 'test/broker/kafka/consumer/partition.test.ts';
-const POSITIONS_TEST = 'test/broker/kafka/consumer/positions.test.ts';
-const START_TEST = 'test/broker/kafka/consumer/start-position.test.ts';
+const ADMINS_TEST = 'test/kafka-client/client/admins.test.ts';
+const ENDS_TEST = 'test/kafka-client/client/freshness.test.ts';
+const IDS_TEST = 'test/kafka-client/client/topic-ids.test.ts';
+const PARTITION_TEST = 'test/kafka-client/consumer/partition.test.ts';
+const POSITIONS_TEST = 'test/kafka-client/consumer/positions.test.ts';
+const START_TEST = 'test/kafka-client/consumer/start-position.test.ts';
 
 /** Answers of different age: a position is compared with an older one, or given up because of one answer. */
 export const POSITION_BUGS: readonly PlantedBug[] = [
@@ -31,7 +31,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
   {
     id: 'question-under-way-joined',
     bug: 'a caller gets the answer to a question that began before its call',
-    file: 'services/broker/kafka/client/shared-questions.ts',
+    file: 'services/kafka-client/client/shared-questions.ts',
     text: '    this.#waiting.delete(name);\n    return question();',
     replacement: '    return question().finally(() => this.#waiting.delete(name));',
     test: ADMINS_TEST,
@@ -40,7 +40,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
   {
     id: 'questions-not-shared',
     bug: 'each partition of a rebalance sends requests of its own',
-    file: 'services/broker/kafka/client/shared-questions.ts',
+    file: 'services/kafka-client/client/shared-questions.ts',
     text: '    if (waiting) return waiting;\n',
     replacement: '',
     test: ADMINS_TEST,
@@ -49,7 +49,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
   {
     id: 'topic-id-of-before',
     bug: 'the id of a topic is that of an earlier request',
-    file: 'services/broker/kafka/client/topic-ids.ts',
+    file: 'services/kafka-client/client/topic-ids.ts',
     text: "const ids = await this.#questions.ask('ids', () => this.#ask());",
     replacement:
       'const kept = this.#topics as unknown as { ids?: Promise<Ids> };\n' +
@@ -60,7 +60,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
   {
     id: 'topic-id-of-a-hanging-broker',
     bug: 'the id of a topic is waited for until a broker that hangs returns it',
-    file: 'services/broker/kafka/client/topic-ids.ts',
+    file: 'services/kafka-client/client/topic-ids.ts',
     text: 'await within(this.#clock, ANSWER_MS_MAX, ask(nodeId))',
     replacement: 'await ask(nodeId)',
     test: IDS_TEST,
@@ -99,7 +99,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     file: DOUBT,
     text: 'return this.#answers >= SURE_ANSWERS && now',
     replacement: 'return now',
-    test: 'test/broker/kafka/client/doubt.test.ts',
+    test: 'test/kafka-client/client/doubt.test.ts',
     title: 'of which the second took long',
   },
   {
@@ -108,7 +108,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     file: DOUBT,
     text: 'if (what !== this.#what) this.restart();',
     replacement: '',
-    test: 'test/broker/kafka/client/doubt.test.ts',
+    test: 'test/kafka-client/client/doubt.test.ts',
     title: 'begins again with an answer of another kind',
   },
   {
@@ -270,7 +270,7 @@ export const POSITION_BUGS: readonly PlantedBug[] = [
     file: 'services/broker/kafka/directory/directory-follower.ts',
     text: '        this.#consumer.pause(0);\n        this.#isOutside = true;',
     replacement: '        this.#consumer.seek(0, this.#position);',
-    test: 'test/broker/kafka/consumer/group-member.test.ts',
+    test: 'test/broker/kafka/directory/directory-follower.test.ts',
     title: 'fetches again only after a pause',
   },
   {

@@ -1,15 +1,15 @@
+import type { Admins } from '../../kafka-client/client/admins.ts';
+import type { BrokerTime } from '../../kafka-client/client/broker-time.ts';
+import type { TopicConsumer } from '../../kafka-client/consumer/topic-consumer.ts';
+import type { KafkaProducer } from '../../kafka-client/producer/producer.ts';
+import type { MissingRights } from '../../kafka-client/rights/missing-rights.ts';
 import { type BrokerStatus, stuckOf } from '../broker-status.ts';
-import type { Admins } from './client/admins.ts';
-import type { TopicConsumer } from './consumer/topic-consumer.ts';
 import type { Lag } from './lag/lag.ts';
-import type { KafkaProducer } from './producer/producer.ts';
 import type { QuarantineStore } from './quarantine/quarantine-store.ts';
 import type { KafkaRecords } from './registry/records.ts';
-import type { MissingRights } from './rights/missing-rights.ts';
 import type { KafkaJournal } from './streams/journal-source.ts';
 import type { Sources } from './streams/sources.ts';
 import type { TaskStreams } from './streams/task-streams.ts';
-import type { BrokerTime } from './time/broker-time.ts';
 
 export interface EngineParts {
   readonly now: number;

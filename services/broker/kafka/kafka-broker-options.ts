@@ -1,12 +1,12 @@
 import type { Kafka } from 'kafkajs';
 import type { Culprits } from '../../domain/stalls/stall.ts';
+import type { KafkaAccess } from '../../kafka-client/client/access.ts';
+import type { Right } from '../../kafka-client/rights/missing-rights.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Activity } from '../../watchdog/activity.ts';
-import type { KafkaAccess } from './client/access.ts';
 import type { KafkaRecords } from './registry/records.ts';
-import type { Right } from './rights/missing-rights.ts';
 import type { RepeatWindow } from './seen/windows.ts';
 import type { TopicNames } from './topics/topic-spec.ts';
 

@@ -6,6 +6,19 @@
 import { setMaxListeners } from 'node:events';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { DeliveryTask, TaskClass } from '../../domain/task.ts';
+import { Admins } from '../../kafka-client/client/admins.ts';
+import { BrokerTime } from '../../kafka-client/client/broker-time.ts';
+import { brokersOf } from '../../kafka-client/client/kafkajs-brokers.ts';
+import { Retentions } from '../../kafka-client/client/retentions.ts';
+import { TopicIds } from '../../kafka-client/client/topic-ids.ts';
+import { TopicReader } from '../../kafka-client/client/topic-reader.ts';
+import { COMMIT_MS } from '../../kafka-client/consumer/commits.ts';
+import { SESSION_MS } from '../../kafka-client/consumer/group-member.ts';
+import type { ReadRecord } from '../../kafka-client/consumer/partition.ts';
+import { TopicConsumer } from '../../kafka-client/consumer/topic-consumer.ts';
+import type { WhyUnusable } from '../../kafka-client/consumer/topic-consumer-options.ts';
+import { KafkaProducer } from '../../kafka-client/producer/producer.ts';
+import { MissingRights } from '../../kafka-client/rights/missing-rights.ts';
 import type {
   Broker,
   BrokerCapabilities,
@@ -16,26 +29,15 @@ import type {
   Source,
 } from '../broker.ts';
 import type { BrokerStatus } from '../broker-status.ts';
-import { Admins } from './client/admins.ts';
-import { brokersOf } from './client/kafkajs-brokers.ts';
-import { TopicIds } from './client/topic-ids.ts';
-import { TopicReader } from './client/topic-reader.ts';
-import { COMMIT_MS } from './consumer/commits.ts';
-import { SESSION_MS } from './consumer/group-member.ts';
-import type { ReadRecord } from './consumer/partition.ts';
-import { TopicConsumer } from './consumer/topic-consumer.ts';
-import type { WhyUnusable } from './consumer/topic-consumer-options.ts';
 import { KafkaDirectory } from './directory/directory.ts';
 import { engineStatus } from './engine-status.ts';
 import type { KafkaBrokerOptions } from './kafka-broker-options.ts';
 import { Lag } from './lag/lag.ts';
 import { lagTopics } from './lag/lag-topics.ts';
 import { KafkaLosses } from './losses/kafka-losses.ts';
-import { KafkaProducer } from './producer/producer.ts';
 import { originOf, placeText, undecodable } from './quarantine/origin.ts';
 import { QuarantineStore } from './quarantine/quarantine-store.ts';
 import { deadLetterStore } from './quarantine/topic-record-store.ts';
-import { MissingRights } from './rights/missing-rights.ts';
 import { windowsOf } from './seen/windows.ts';
 import { StallTopic } from './stalls/stall-topic.ts';
 import { EventsTopic } from './streams/events-topic.ts';
@@ -45,9 +47,7 @@ import { Outgoing } from './streams/settle.ts';
 import { Sources } from './streams/sources.ts';
 import { type OpenTopic, TaskStreams } from './streams/task-streams.ts';
 import { timeQuestion } from './time/ask-time.ts';
-import { BrokerTime } from './time/broker-time.ts';
 import { keptRecords } from './topics/kept-records.ts';
-import { Retentions } from './topics/retentions.ts';
 
 const CLOSE_GRACE_MS = 5000;
 

@@ -1,11 +1,12 @@
 import type { KafkaConfig } from '../../config/kafka-config.ts';
 import { readRegistryCa, readTlsFiles } from '../../config/kafka-config.ts';
 import type { Culprits } from '../../domain/stalls/stall.ts';
+import { kafkaClient } from '../../kafka-client/client/client.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Activity } from '../../watchdog/activity.ts';
-import { explainKafkaError, kafkaClient } from './client/client.ts';
+import { explainKafkaError } from './explain-error.ts';
 import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
 import { KafkaRecords } from './registry/records.ts';
 import { SchemaRegistry } from './registry/registry.ts';

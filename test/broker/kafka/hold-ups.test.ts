@@ -1,12 +1,12 @@
 /** Guarantee: a part that cannot continue delays no other, and is reported. */
 import { Kafka, logLevel } from 'kafkajs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Commits } from '../../../services/broker/kafka/consumer/commits.ts';
-import { Partition } from '../../../services/broker/kafka/consumer/partition.ts';
 import type { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
 import { SchemaRegistry } from '../../../services/broker/kafka/registry/registry.ts';
 import { KnownSchemas } from '../../../services/broker/kafka/registry/registry-schemas.ts';
 import { DelayedFeed } from '../../../services/broker/kafka/streams/delayed-feed.ts';
+import { Commits } from '../../../services/kafka-client/consumer/commits.ts';
+import { Partition } from '../../../services/kafka-client/consumer/partition.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';

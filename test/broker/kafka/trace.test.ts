@@ -3,9 +3,6 @@
  * other programs look for it; a malformed one that comes in is ignored.
  */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Partition } from '../../../services/broker/kafka/consumer/partition.ts';
-import type { TopicConsumer } from '../../../services/broker/kafka/consumer/topic-consumer.ts';
-import type { OutgoingRecord } from '../../../services/broker/kafka/producer/record-sender.ts';
 import { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
 import { SchemaRegistry } from '../../../services/broker/kafka/registry/registry.ts';
 import { IdsBudget } from '../../../services/broker/kafka/seen/ids-budget.ts';
@@ -15,6 +12,9 @@ import { Outgoing } from '../../../services/broker/kafka/streams/settle.ts';
 import { taskMark } from '../../../services/broker/kafka/streams/task-wire.ts';
 import { topicNames } from '../../../services/broker/kafka/topics/topics.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
+import { Partition } from '../../../services/kafka-client/consumer/partition.ts';
+import type { TopicConsumer } from '../../../services/kafka-client/consumer/topic-consumer.ts';
+import type { OutgoingRecord } from '../../../services/kafka-client/producer/record-sender.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -6,9 +6,9 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import type { Settlement } from '../../../services/broker/broker.ts';
-import type { Brokers } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
 import type { DeliveryTask } from '../../../services/domain/task.ts';
+import type { Brokers } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../../services/kafka-client/producer/producer.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -4,8 +4,8 @@
  */
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it } from 'vitest';
-import { brokersOf } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
+import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../../services/kafka-client/producer/producer.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';

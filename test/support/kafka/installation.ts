@@ -1,12 +1,12 @@
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
-import { kafkaClient } from '../../../services/broker/kafka/client/client.ts';
 import { type KafkaBroker, startKafkaBroker } from '../../../services/broker/kafka/kafka-broker.ts';
 import { KafkaRecords } from '../../../services/broker/kafka/registry/records.ts';
 import { SchemaRegistry } from '../../../services/broker/kafka/registry/registry.ts';
 import type { RepeatWindow } from '../../../services/broker/kafka/seen/windows.ts';
 import type { TopicSpec } from '../../../services/broker/kafka/topics/topic-spec.ts';
 import { prepareTopics, topicNames, topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
+import { kafkaClient } from '../../../services/kafka-client/client/client.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import type { Logger } from '../../../services/telemetry/logger.ts';

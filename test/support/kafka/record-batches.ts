@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { crc32c } from '@node-rs/crc32';
 import type { Kafka } from 'kafkajs';
-import { clusterOf, type Protocol } from '../../../services/broker/kafka/client/kafkajs-cluster.ts';
-import { measureBatch, writeBatch } from '../../../services/broker/kafka/producer/record-batch.ts';
+import { clusterOf, type Protocol } from '../../../services/kafka-client/client/kafkajs-cluster.ts';
+import { measureBatch, writeBatch } from '../../../services/kafka-client/producer/record-batch.ts';
 
 /** The response of Produce, version 7: throws when a partition was refused. */
 const produceResponse: Protocol<object>['response'] = createRequire(import.meta.url)(

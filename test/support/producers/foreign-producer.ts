@@ -4,11 +4,11 @@
  */
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { CompressionTypes, Kafka, logLevel, type Producer, type Transaction } from 'kafkajs';
-import { partitionOfKey } from '../../../services/broker/kafka/producer/murmur2.ts';
 import { encodeEvent } from '../../../services/codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../../services/codec/event-schemas.ts';
 import type { DomainEvent, EventType } from '../../../services/domain/event.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
+import { partitionOfKey } from '../../../services/kafka-client/producer/murmur2.ts';
 import type { KafkaForTests } from '../kafka/address.ts';
 
 const ABORT_EVERY = 5;

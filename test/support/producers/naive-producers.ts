@@ -1,6 +1,6 @@
 /**
  * Producers written with kafkajs without knowledge of how it loses records: each breaks one rule of
- * services/broker/kafka/producer/producer.ts. Tests use them to show that the loss is real and is detected.
+ * services/kafka-client/producer/producer.ts. Tests use them to show that the loss is real and is detected.
  */
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 

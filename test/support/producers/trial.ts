@@ -1,8 +1,8 @@
 /** Runs a producer on its own topic, and compares the records that it reported as durable with the log. */
 import { randomUUID } from 'node:crypto';
 import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
-import { brokersOf } from '../../../services/broker/kafka/client/kafkajs-brokers.ts';
-import { KafkaProducer } from '../../../services/broker/kafka/producer/producer.ts';
+import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
+import { KafkaProducer } from '../../../services/kafka-client/producer/producer.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../eventually.ts';

@@ -1,14 +1,17 @@
 import type { EachBatchPayload, Kafka } from 'kafkajs';
 import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { Admins } from '../../../kafka-client/client/admins.ts';
+import { EndQuestions, type LogBounds } from '../../../kafka-client/client/end-questions.ts';
+import { Freshness } from '../../../kafka-client/client/freshness.ts';
+import {
+  SupervisedConsumer,
+  type SupervisedConsumerOptions,
+} from '../../../kafka-client/consumer/supervised-consumer.ts';
+import { isOutOfRange, unreadableBatch } from '../../../kafka-client/fetch/fetch-answers.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import type { Admins } from '../client/admins.ts';
-import { EndQuestions, type LogBounds } from '../client/end-questions.ts';
-import { SupervisedConsumer, type SupervisedConsumerOptions } from '../consumer/supervised-consumer.ts';
-import { isOutOfRange, unreadableBatch } from '../fetch/fetch-answers.ts';
 import type { KafkaRecords } from '../registry/records.ts';
-import { Freshness } from './freshness.ts';
 
 /** The interval of checks on the reading. */
 const TICK_MS = 1000;

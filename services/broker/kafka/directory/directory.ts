@@ -1,13 +1,13 @@
 import type { Kafka } from 'kafkajs';
 import { type DirectoryChange, directoryKey } from '../../../domain/directory.ts';
+import type { Admins } from '../../../kafka-client/client/admins.ts';
+import type { RecordSender } from '../../../kafka-client/producer/record-sender.ts';
+import type { MissingRights } from '../../../kafka-client/rights/missing-rights.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Random } from '../../../process/random.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { type Follower, REFUSED } from '../../broker.ts';
-import type { Admins } from '../client/admins.ts';
-import type { RecordSender } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
-import type { MissingRights } from '../rights/missing-rights.ts';
 import { DirectoryFollower } from './directory-follower.ts';
 
 /** Longer than a broker's failure holds up the others. */

@@ -1,5 +1,5 @@
+import type { Partition } from '../../../kafka-client/consumer/partition.ts';
 import type { PartitionStatus } from '../../broker-status.ts';
-import type { Partition } from '../consumer/partition.ts';
 import type { LagTopic } from './lag-topics.ts';
 
 /** A partition is stalled when its end grows but its position has not moved for this long. */

@@ -1,9 +1,9 @@
+import type { Admins } from '../../../kafka-client/client/admins.ts';
+import type { BrokerTime } from '../../../kafka-client/client/broker-time.ts';
+import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
+import type { TopicConsumerOptions } from '../../../kafka-client/consumer/topic-consumer-options.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { PartitionStatus, StreamName } from '../../broker-status.ts';
-import type { Admins } from '../client/admins.ts';
-import type { Partition, ReadRecord } from '../consumer/partition.ts';
-import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
-import type { BrokerTime } from '../time/broker-time.ts';
 import { PartitionLag } from './lag-place.ts';
 import type { LagTopic } from './lag-topics.ts';
 import { OthersTasks } from './others-tasks.ts';

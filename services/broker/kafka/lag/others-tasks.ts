@@ -1,6 +1,6 @@
+import type { Admins } from '../../../kafka-client/client/admins.ts';
+import type { Offsets } from '../../../kafka-client/client/leader-questions.ts';
 import type { Clock } from '../../../process/clock.ts';
-import type { Admins } from '../client/admins.ts';
-import type { Offsets } from '../client/leader-questions.ts';
 import type { PartitionLag } from './lag-place.ts';
 import type { LagTopic } from './lag-topics.ts';
 

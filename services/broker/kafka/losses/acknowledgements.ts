@@ -1,9 +1,9 @@
+import type { Admins } from '../../../kafka-client/client/admins.ts';
+import { rootOf } from '../../../kafka-client/client/client.ts';
+import { readRange, writeRange } from '../../../kafka-client/consumer/commit-note.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { LostRange } from '../../losses.ts';
-import type { Admins } from '../client/admins.ts';
-import { rootOf } from '../client/client.ts';
-import { readRange, writeRange } from '../consumer/commit-note.ts';
 
 /** An operator knows of everything that was lost before `to`. */
 interface Acknowledgement {

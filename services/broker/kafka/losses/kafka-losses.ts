@@ -1,12 +1,12 @@
+import { type CommitNote, readNote } from '../../../kafka-client/consumer/commit-note.ts';
+import { deletedBefore, joined, rangeFrom } from '../../../kafka-client/consumer/lost-range.ts';
+import type { TopicConsumer } from '../../../kafka-client/consumer/topic-consumer.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Losses } from '../../broker.ts';
 import type { Loss, LostRange, TopicLosses } from '../../losses.ts';
-import { type CommitNote, readNote } from '../consumer/commit-note.ts';
-import type { TopicConsumer } from '../consumer/topic-consumer.ts';
 import type { LagTopic } from '../lag/lag-topics.ts';
 import { Acknowledgements, type AcknowledgementsOptions } from './acknowledgements.ts';
-import { deletedBefore, joined, rangeFrom } from './lost-range.ts';
 
 /** The interval at which a process that reports a loss checks whether it was acknowledged. */
 const LOOK_MS = 5000;

@@ -1,6 +1,6 @@
 import type { Quarantined, RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
-import type { ReadRecord } from '../consumer/partition.ts';
-import type { WhyUnusable } from '../consumer/topic-consumer-options.ts';
+import type { ReadRecord } from '../../../kafka-client/consumer/partition.ts';
+import type { WhyUnusable } from '../../../kafka-client/consumer/topic-consumer-options.ts';
 
 /** Limits of the parts kept beside a record's value: its key, and all its headers together. */
 const KEY_BYTES_MAX = 4 * 1024;

@@ -1,9 +1,9 @@
 import type { DomainEvent } from '../../../domain/event.ts';
 import { type Quarantined, type RecordHeader, wouldReturn } from '../../../domain/quarantine.ts';
+import type { HeaderValue, OutgoingRecord } from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { RequeueOptions } from '../../broker.ts';
-import type { HeaderValue, OutgoingRecord } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader, withoutRequeued } from '../seen/requeued.ts';
 import { publishedByHeader } from '../streams/published-by.ts';

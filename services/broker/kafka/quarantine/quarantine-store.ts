@@ -1,8 +1,12 @@
 import type { Quarantined, QuarantineReason } from '../../../domain/quarantine.ts';
+import {
+  type OutgoingRecord,
+  RecordRefused,
+  type RecordSender,
+} from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Random } from '../../../process/random.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker.ts';
-import { type OutgoingRecord, RecordRefused, type RecordSender } from '../producer/record-sender.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
 import { positionText, readPosition, type StoredTopicRecord } from './record-position.ts';
 import { learnWithin, type RecordStoreOptions, TopicRecordStore } from './topic-record-store.ts';

@@ -1,4 +1,4 @@
-import type { TopicRecord } from '../client/topic-reader.ts';
+import type { TopicRecord } from '../../../kafka-client/client/topic-reader.ts';
 
 /** The position of a stored record. */
 export type RecordPosition = Pick<TopicRecord, 'timestamp' | 'partition' | 'offset'>;

@@ -1,9 +1,9 @@
 import type { DeadLetter } from '../../../domain/journal.ts';
+import type { Starts, TopicReader, TopicRecord } from '../../../kafka-client/client/topic-reader.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { ListOptions, RecordStore } from '../../broker.ts';
-import type { Starts, TopicReader, TopicRecord } from '../client/topic-reader.ts';
 import type { KafkaRecords, RecordOf } from '../registry/records.ts';
 import {
   comparePositions,

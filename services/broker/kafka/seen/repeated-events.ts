@@ -1,5 +1,5 @@
 import type { DomainEvent } from '../../../domain/event.ts';
-import type { Partition } from '../consumer/partition.ts';
+import type { Partition } from '../../../kafka-client/consumer/partition.ts';
 import type { IdsBudget } from './ids-budget.ts';
 import { RecentIds } from './recent-ids.ts';
 

@@ -1,6 +1,6 @@
 import { Kafka, logLevel } from 'kafkajs';
 import type { StallEntry } from '../../../domain/stalls/stall.ts';
-import { connectionOf, type KafkaAccess } from '../client/access.ts';
+import { connectionOf, type KafkaAccess } from '../../../kafka-client/client/access.ts';
 
 export interface StallTopicData {
   readonly access: KafkaAccess;

@@ -1,15 +1,15 @@
 import { STALLS_KEPT_MS, type StallEntry } from '../../../domain/stalls/stall.ts';
+import type { KafkaAccess } from '../../../kafka-client/client/access.ts';
+import type { Admins } from '../../../kafka-client/client/admins.ts';
+import type { TopicReader } from '../../../kafka-client/client/topic-reader.ts';
+import type { RecordSender } from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { threadModule } from '../../../process/worker-thread.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { Outage } from '../../../telemetry/outage.ts';
 import type { StallFollower, StallLog } from '../../stalls.ts';
-import type { KafkaAccess } from '../client/access.ts';
-import type { Admins } from '../client/admins.ts';
-import { explainKafkaError } from '../client/client.ts';
-import type { TopicReader } from '../client/topic-reader.ts';
-import type { RecordSender } from '../producer/record-sender.ts';
+import { explainKafkaError } from '../explain-error.ts';
 
 const LOOK_MS = 1000;
 /** Every process has looked at least once in this time, unless it is in trouble. */

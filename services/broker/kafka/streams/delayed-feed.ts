@@ -1,11 +1,11 @@
 import type { DeliveryTask, Parking } from '../../../domain/task.ts';
+import type { BrokerTime } from '../../../kafka-client/client/broker-time.ts';
+import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { DueHeap, type DueKey } from '../../due-heap.ts';
 import { ParkedTally } from '../../parked-tally.ts';
 import type { Feed } from '../../work.ts';
-import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
-import type { BrokerTime } from '../time/broker-time.ts';
 import { type DueWindow, dueTime } from '../time/due-time.ts';
 import { AGAIN_MS, type RecordReader, TopicItem } from './stream-feed.ts';
 

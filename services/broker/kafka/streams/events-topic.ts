@@ -1,12 +1,12 @@
 import { type DomainEvent, EVENT_RECORD_BYTES_MAX, withData } from '../../../domain/event.ts';
 import type { Culprits } from '../../../domain/stalls/stall.ts';
+import type { ReadRecord } from '../../../kafka-client/consumer/partition.ts';
+import type { TopicConsumer } from '../../../kafka-client/consumer/topic-consumer.ts';
+import { limitRecordSize } from '../../../kafka-client/fetch/fetch-answers.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { readTraceparent, TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import { type Activity, NOT_WATCHED } from '../../../watchdog/activity.ts';
 import type { ReceivedEvent } from '../../broker.ts';
-import type { ReadRecord } from '../consumer/partition.ts';
-import type { TopicConsumer } from '../consumer/topic-consumer.ts';
-import { limitRecordSize } from '../fetch/fetch-answers.ts';
 import { originOf, placeText } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { RepeatedEvents, type SeenEventsOptions } from '../seen/repeated-events.ts';

@@ -1,6 +1,6 @@
 import { EncodedEntries } from '../../../codec/encoded-entries.ts';
+import type { ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import type { ReadRecord } from '../consumer/partition.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../registry/records.ts';
 import type { PartitionJournal } from './partition-journal.ts';
 

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { PositionLost } from '../../../domain/journal.ts';
+import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
+import type { TopicConsumer } from '../../../kafka-client/consumer/topic-consumer.ts';
+import type { TopicConsumerOptions } from '../../../kafka-client/consumer/topic-consumer-options.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';
 import type { Consumer, JournalBatch, JournalSource } from '../../broker.ts';
 import { JournalOutage } from '../../journal-outage.ts';
-import type { Partition, ReadRecord } from '../consumer/partition.ts';
-import type { TopicConsumer } from '../consumer/topic-consumer.ts';
-import type { TopicConsumerOptions } from '../consumer/topic-consumer-options.ts';
 import { JOURNAL_RECORD_MAX } from '../registry/records.ts';
 import { JournalBatches, type JournalRecordDeps } from './journal-batches.ts';
 import {

@@ -1,5 +1,5 @@
+import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { JournalBatch } from '../../broker.ts';
-import type { Partition, ReadRecord } from '../consumer/partition.ts';
 
 /** Limits of reading the journal's topic: a batch of the store's, and the next. */
 export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;

@@ -1,8 +1,8 @@
 import type { DomainEvent } from '../../../domain/event.ts';
+import type { OutgoingRecord, RecordSender } from '../../../kafka-client/producer/record-sender.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
 import type { PublishedEvent, PublishedTask, PublishOptions } from '../../broker.ts';
-import type { OutgoingRecord, RecordSender } from '../producer/record-sender.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { publishedByHeader } from './published-by.ts';
 import { refusedHeader } from './refused.ts';

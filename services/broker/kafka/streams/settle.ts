@@ -2,16 +2,16 @@ import type { JournalEntry } from '../../../domain/journal.ts';
 import { parkedTask } from '../../../domain/parking.ts';
 import { TIERS, type Tier, tierOfAttempt } from '../../../domain/retry.ts';
 import { type DeliveryTask, taskClass } from '../../../domain/task.ts';
-import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
-import type { ReceivedEvent, RouterResult, Settlement } from '../../broker.ts';
+import type { BrokerTime } from '../../../kafka-client/client/broker-time.ts';
 import {
   type Joining,
   type OutgoingRecord,
   RecordRefused,
   type RecordSender,
-} from '../producer/record-sender.ts';
+} from '../../../kafka-client/producer/record-sender.ts';
+import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
+import type { ReceivedEvent, RouterResult, Settlement } from '../../broker.ts';
 import { JOURNAL_RECORD_MAX, joinJournal, type KafkaRecords } from '../registry/records.ts';
-import type { BrokerTime } from '../time/broker-time.ts';
 import type { TopicNames } from '../topics/topic-spec.ts';
 import { RECORD_BYTES_MAX } from '../topics/topics.ts';
 import { taskHeaders } from './task-wire.ts';

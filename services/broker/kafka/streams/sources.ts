@@ -1,18 +1,18 @@
 import type { Quarantined } from '../../../domain/quarantine.ts';
 import { attemptLabel, eventLabel } from '../../../domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
+import {
+  type OutgoingRecord,
+  RecordRefused,
+  type RecordSender,
+  SenderClosed,
+} from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import { type Activity, NOT_WATCHED } from '../../../watchdog/activity.ts';
 import type { PutAside, ReceivedEvent, RouterResult, Settlement, Source } from '../../broker.ts';
 import { WorkSource } from '../../work-source.ts';
-import {
-  type OutgoingRecord,
-  RecordRefused,
-  type RecordSender,
-  SenderClosed,
-} from '../producer/record-sender.ts';
 import { originOf, placeText } from '../quarantine/origin.ts';
 import type { QuarantineStore } from '../quarantine/quarantine-store.ts';
 import { DirectItem, DirectTasks } from './direct-tasks.ts';

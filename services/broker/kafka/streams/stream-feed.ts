@@ -1,7 +1,7 @@
+import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Ownership } from '../../broker.ts';
 import { type Feed, Item } from '../../work.ts';
-import type { Partition, ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 
 /** The interval of checks while nothing may be started, milliseconds. */

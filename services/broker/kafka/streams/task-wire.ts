@@ -7,8 +7,8 @@ import {
   type TaskClass,
   taskClass,
 } from '../../../domain/task.ts';
+import type { ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import { TRACEPARENT } from '../../../telemetry/trace-context.ts';
-import type { ReadRecord } from '../consumer/partition.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 
 /**

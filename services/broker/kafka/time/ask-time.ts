@@ -1,5 +1,5 @@
+import type { RecordSender } from '../../../kafka-client/producer/record-sender.ts';
 import type { Random } from '../../../process/random.ts';
-import type { RecordSender } from '../producer/record-sender.ts';
 
 const KEY = Buffer.from('hookrail.broker-time');
 const GIVE_UP_MS = 10_000;

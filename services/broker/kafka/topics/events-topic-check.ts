@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from 'kafkajs';
-import { rootOf } from '../client/client.ts';
+import { rootOf } from '../../../kafka-client/client/client.ts';
 import type { Finding, TopicSpec } from './topic-spec.ts';
 
 // A default import, because Node does not see this named export of the package.

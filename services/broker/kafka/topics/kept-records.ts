@@ -1,9 +1,9 @@
 import kafkajs from 'kafkajs';
 import { SCHEDULE_SECONDS } from '../../../domain/retry.ts';
+import type { Admins } from '../../../kafka-client/client/admins.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
 import type { Remnants } from '../../broker.ts';
-import type { Admins } from '../client/admins.ts';
 import type { TopicNames } from './topic-spec.ts';
 import { topicList } from './topics.ts';
 

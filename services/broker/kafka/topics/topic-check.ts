@@ -1,6 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs';
+import { rootOf } from '../../../kafka-client/client/client.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { rootOf } from '../client/client.ts';
 import { type Finding, type PrepareOptions, SINGLE, type TopicSpec } from './topic-spec.ts';
 
 // A default import, because Node does not see these two named exports of the package.

@@ -1,5 +1,5 @@
 import { TIERS } from '../../../domain/retry.ts';
-import type { Right } from '../rights/missing-rights.ts';
+import type { Right } from '../../../kafka-client/rights/missing-rights.ts';
 import type { TopicNames, TopicSpec } from './topic-spec.ts';
 import { topicList, topicNames } from './topics.ts';
 

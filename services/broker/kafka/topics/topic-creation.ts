@@ -1,5 +1,6 @@
 import type { Admin } from 'kafkajs';
-import { KafkaUnusable, rootOf } from '../client/client.ts';
+import { rootOf } from '../../../kafka-client/client/client.ts';
+import { KafkaUnusable } from '../explain-error.ts';
 import type { PrepareOptions, TopicSpec } from './topic-spec.ts';
 
 /** The longest wait until a new topic is visible: brokers learn of it one after the other. */

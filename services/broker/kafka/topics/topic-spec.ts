@@ -1,7 +1,7 @@
 import type { Tier } from '../../../domain/retry.ts';
+import type { Right } from '../../../kafka-client/rights/missing-rights.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import type { Right } from '../rights/missing-rights.ts';
 
 /** Full names. */
 export interface TopicNames {

@@ -1,9 +1,10 @@
 import type { Admin } from 'kafkajs';
 import { ConfigError } from '../../../config/config.ts';
 import { TIERS, type Tier } from '../../../domain/retry.ts';
+import { rootOf } from '../../../kafka-client/client/client.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { explainKafkaError, KafkaUnusable, rootOf } from '../client/client.ts';
+import { explainKafkaError, KafkaUnusable } from '../explain-error.ts';
 import { checkEventsTopic, readEventsSettings } from './events-topic-check.ts';
 import { checkOffsetsRetention, checkTopic, readOffsetsRetentionMs, readTopics } from './topic-check.ts';
 import { createMissingTopics, LOOK_AGAIN_MS, SEEN_WITHIN_MS } from './topic-creation.ts';

@@ -4,11 +4,11 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Admins } from '../../../../services/broker/kafka/client/admins.ts';
-import type { Offsets } from '../../../../services/broker/kafka/client/leader-questions.ts';
-import { Partition, type ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
 import { Lag } from '../../../../services/broker/kafka/lag/lag.ts';
 import type { LagTopic } from '../../../../services/broker/kafka/lag/lag-topics.ts';
+import type { Admins } from '../../../../services/kafka-client/client/admins.ts';
+import type { Offsets } from '../../../../services/kafka-client/client/leader-questions.ts';
+import { Partition, type ReadRecord } from '../../../../services/kafka-client/consumer/partition.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 
 const DAY_MS = 86_400_000;

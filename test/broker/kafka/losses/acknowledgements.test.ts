@@ -3,9 +3,9 @@
  * forgotten while it is needed.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Admins } from '../../../../services/broker/kafka/client/admins.ts';
-import { kafkaClient } from '../../../../services/broker/kafka/client/client.ts';
 import { Acknowledgements } from '../../../../services/broker/kafka/losses/acknowledgements.ts';
+import type { Admins } from '../../../../services/kafka-client/client/admins.ts';
+import { kafkaClient } from '../../../../services/kafka-client/client/client.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { kafkaInstallation } from '../../../support/kafka/installation.ts';

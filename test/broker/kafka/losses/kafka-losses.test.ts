@@ -1,8 +1,8 @@
 /** Guarantee: a topic that is created again while losses are listed has lost nothing. */
 import { expect, it } from 'vitest';
-import type { Admins } from '../../../../services/broker/kafka/client/admins.ts';
-import { writeNote } from '../../../../services/broker/kafka/consumer/commit-note.ts';
 import { KafkaLosses } from '../../../../services/broker/kafka/losses/kafka-losses.ts';
+import type { Admins } from '../../../../services/kafka-client/client/admins.ts';
+import { writeNote } from '../../../../services/kafka-client/consumer/commit-note.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 

@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { Partition } from '../../../../services/broker/kafka/consumer/partition.ts';
 import { originOf } from '../../../../services/broker/kafka/quarantine/origin.ts';
 import type { Quarantined } from '../../../../services/domain/quarantine.ts';
+import { Partition } from '../../../../services/kafka-client/consumer/partition.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { describeWithKafka } from '../../../support/kafka/suites.ts';
 import { openTables, type Tables } from '../../../support/kafka/tables.ts';

@@ -4,7 +4,6 @@
  */
 import type avro from 'avsc';
 import { describe, expect, it } from 'vitest';
-import { Partition } from '../../../../services/broker/kafka/consumer/partition.ts';
 import { IdsBudget } from '../../../../services/broker/kafka/seen/ids-budget.ts';
 import { RecentIds } from '../../../../services/broker/kafka/seen/recent-ids.ts';
 import { RepeatedEvents } from '../../../../services/broker/kafka/seen/repeated-events.ts';
@@ -12,6 +11,7 @@ import { SeenTasks } from '../../../../services/broker/kafka/seen/seen-tasks.ts'
 import { EventDecoder, encodeEvent } from '../../../../services/codec/event-avro.ts';
 import { eventSchemaText } from '../../../../services/codec/event-schemas.ts';
 import { avroType } from '../../../../services/codec/logical-types.ts';
+import { Partition } from '../../../../services/kafka-client/consumer/partition.ts';
 import { anEvent } from '../../../support/records/broker-records.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceivedEvent, RouterResult } from '../../../../services/broker/broker.ts';
-import type { ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
 import { DirectTasks } from '../../../../services/broker/kafka/streams/direct-tasks.ts';
 import { TopicItem } from '../../../../services/broker/kafka/streams/stream-feed.ts';
 import type { DeliveryTask } from '../../../../services/domain/task.ts';
+import type { ReadRecord } from '../../../../services/kafka-client/consumer/partition.ts';
 import { anEvent, aTask, routed } from '../../../support/records/broker-records.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 

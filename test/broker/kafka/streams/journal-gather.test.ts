@@ -3,11 +3,11 @@
  * writes few large transactions, but never more than may be held, and a stop does not wait for it.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { Partition, type ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
-import type { TopicConsumer } from '../../../../services/broker/kafka/consumer/topic-consumer.ts';
 import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
 import { KafkaJournal } from '../../../../services/broker/kafka/streams/journal-source.ts';
 import { JOURNAL_HELD } from '../../../../services/broker/kafka/streams/partition-journal.ts';
+import { Partition, type ReadRecord } from '../../../../services/kafka-client/consumer/partition.ts';
+import type { TopicConsumer } from '../../../../services/kafka-client/consumer/topic-consumer.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';
 

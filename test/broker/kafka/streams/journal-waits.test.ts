@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { Partition, type ReadRecord } from '../../../../services/broker/kafka/consumer/partition.ts';
-import type { TopicConsumer } from '../../../../services/broker/kafka/consumer/topic-consumer.ts';
 import { JOURNAL_RECORD_MAX, type KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
 import { KafkaJournal } from '../../../../services/broker/kafka/streams/journal-source.ts';
 import { journalCodec } from '../../../../services/codec/records.ts';
+import { Partition, type ReadRecord } from '../../../../services/kafka-client/consumer/partition.ts';
+import type { TopicConsumer } from '../../../../services/kafka-client/consumer/topic-consumer.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -3,10 +3,10 @@
  * quarantined whole.
  */
 import { expect, it } from 'vitest';
-import { RecordRefused } from '../../../../services/broker/kafka/producer/record-sender.ts';
 import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
 import { Outgoing } from '../../../../services/broker/kafka/streams/settle.ts';
 import { RECORD_BYTES_MAX, topicNames } from '../../../../services/broker/kafka/topics/topics.ts';
+import { RecordRefused } from '../../../../services/kafka-client/producer/record-sender.ts';
 import { anEvent, routed, taskOf } from '../../../support/records/broker-records.ts';
 
 /** The records of an event whose journal entry takes so many bytes. */

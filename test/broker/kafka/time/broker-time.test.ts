@@ -3,12 +3,12 @@
  * other processes neither early nor late.
  */
 import { describe, expect, it } from 'vitest';
-import { Partition } from '../../../../services/broker/kafka/consumer/partition.ts';
 import type { KafkaRecords } from '../../../../services/broker/kafka/registry/records.ts';
 import { DelayedFeed } from '../../../../services/broker/kafka/streams/delayed-feed.ts';
-import { BrokerTime } from '../../../../services/broker/kafka/time/broker-time.ts';
 import { dueTime, dueWindow } from '../../../../services/broker/kafka/time/due-time.ts';
 import type { DeliveryTask } from '../../../../services/domain/task.ts';
+import { BrokerTime } from '../../../../services/kafka-client/client/broker-time.ts';
+import { Partition } from '../../../../services/kafka-client/consumer/partition.ts';
 import { createLogger } from '../../../../services/telemetry/logger.ts';
 import { aTask } from '../../../support/records/broker-records.ts';
 import { SimulatedClock } from '../../../support/simulated-clock.ts';

@@ -4,11 +4,11 @@
  */
 import type { Admin } from 'kafkajs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { kafkaClient } from '../../../../services/broker/kafka/client/client.ts';
 import { topicCommands } from '../../../../services/broker/kafka/topics/topic-commands.ts';
 import type { PrepareOptions } from '../../../../services/broker/kafka/topics/topic-spec.ts';
 import { prepareTopics, topicSpecs } from '../../../../services/broker/kafka/topics/topics.ts';
 import { TIERS } from '../../../../services/domain/retry.ts';
+import { kafkaClient } from '../../../../services/kafka-client/client/client.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { createLogger, type Logger } from '../../../../services/telemetry/logger.ts';
 import { describeWithKafka, freshPrefix } from '../../../support/kafka/suites.ts';

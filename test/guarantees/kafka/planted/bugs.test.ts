@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import type { OutgoingRecord, Sent } from '../../../../services/broker/kafka/producer/record-sender.ts';
 import type { DeliveryTask } from '../../../../services/domain/task.ts';
+import type { OutgoingRecord, Sent } from '../../../../services/kafka-client/producer/record-sender.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { kafkaInstallation } from '../../../support/kafka/installation.ts';
 import { describeWithKafka } from '../../../support/kafka/suites.ts';
@@ -18,7 +18,7 @@ const WRITTEN_AFTER_MS = 5000;
 const COMMITTED_MS = 2000;
 const AGAIN_MS_MAX = 30_000;
 
-vi.mock(import('../../../../services/broker/kafka/producer/producer.ts'), async (importOriginal) => {
+vi.mock(import('../../../../services/kafka-client/producer/producer.ts'), async (importOriginal) => {
   const original = await importOriginal();
   class HastyProducer extends original.KafkaProducer {
     override async send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent> {
