@@ -27,7 +27,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
     bug: 'two processes change the endpoints of a merchant at the same time',
     file: 'services/store/postgres/client/changes.ts',
     text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
-    replacement: 'SELECT hashtextextended($1, 0)',
+    replacement: 'SELECT 1 WHERE $1::text IS NULL',
     test: REQUESTS,
     title: 'keep the quota',
   },
