@@ -18,7 +18,6 @@ ALTER TABLE answer_with_claims RENAME TO answer;
 CREATE INDEX answer_expiry ON answer (expires_at);
 CREATE UNIQUE INDEX replay_running_of_scope ON replay (coalesce(endpoint_id, ''), coalesce(merchant_id, ''))
   WHERE status = 'running';
-DROP INDEX endpoint_url;
 DROP INDEX endpoint_legacy;
-CREATE UNIQUE INDEX endpoint_url ON endpoint (merchant_id, url) WHERE deleted_at IS NULL;
+CREATE INDEX endpoint_of_url ON endpoint (merchant_id, url) WHERE deleted_at IS NULL;
 `;
