@@ -6,8 +6,11 @@ import type { StallEntry } from '../domain/stalls/stall.ts';
  * power, writes none.
  */
 export interface StallLog {
-  /** How the thread of a watchdog writes: a module that exports `writeStall`, and what it needs. */
-  readonly writer: { readonly module: string; readonly data: unknown };
+  /**
+   * How the thread of a watchdog writes: a module that exports `writeStall`, and what it needs. `earlyMs`: a stall of this
+   * length is written down before it is known whether the process will be ended, because others take its work over by then.
+   */
+  readonly writer: { readonly module: string; readonly data: unknown; readonly earlyMs?: number };
   /**
    * Calls back with each entry, the oldest first. Resolves when all that were durable at the call have been passed;
    * later ones follow within seconds.

@@ -3,6 +3,8 @@ import type { Glance } from './activity.ts';
 export interface StallBounds {
   /** A stall of this length is reported, milliseconds. */
   readonly reportMs: number;
+  /** A stall of this length is to be written down already; infinite = none is. */
+  readonly earlyMs: number;
   /** A stall of this length ends the process; infinite = none does. */
   readonly endMs: number;
 }
@@ -10,8 +12,8 @@ export interface StallBounds {
 export type Verdict =
   | { readonly kind: 'stalled'; readonly stalledMs: number }
   | { readonly kind: 'resumed'; readonly stalledMs: number }
-  /** `label`: of the work that has gone on since the look before; null = none has, or it has no label. */
-  | { readonly kind: 'over'; readonly stalledMs: number; readonly label: string | null };
+  /** `early`: others may take the work over soon. `over`: the process is to end. `label`: of the work that has gone on since the look before; null = none has, or it has no label. */
+  | { readonly kind: 'early' | 'over'; readonly stalledMs: number; readonly label: string | null };
 
 /**
  * Judges from regular looks whether the main thread stands still while others run. Only intervals count in which the
@@ -24,6 +26,7 @@ export class StallWatch {
   #before: { readonly at: number; readonly glance: Glance } | null = null;
   #stalledMs = 0;
   #isReported = false;
+  #isEarly = false;
   #isOver = false;
 
   constructor(bounds: StallBounds, everyMs: number) {
@@ -43,10 +46,14 @@ export class StallWatch {
     const passedMs = Math.max(0, at - waitedMs - before.at);
     if (passedMs < 2 * this.#everyMs) this.#stalledMs += passedMs;
     const stalledMs = this.#stalledMs;
+    const label = glance.section === before.glance.section ? glance.label : null;
     if (stalledMs >= this.#bounds.endMs) {
       this.#isOver = true;
-      const isSame = glance.section === before.glance.section;
-      return { kind: 'over', stalledMs, label: isSame ? glance.label : null };
+      return { kind: 'over', stalledMs, label };
+    }
+    if (stalledMs >= this.#bounds.earlyMs && !this.#isEarly) {
+      this.#isEarly = true;
+      return { kind: 'early', stalledMs, label };
     }
     if (stalledMs < this.#bounds.reportMs || this.#isReported) return null;
     this.#isReported = true;
@@ -57,6 +64,7 @@ export class StallWatch {
     const [stalledMs, isReported] = [this.#stalledMs, this.#isReported];
     this.#stalledMs = 0;
     this.#isReported = false;
+    this.#isEarly = false;
     return isReported ? { kind: 'resumed', stalledMs } : null;
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, write } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
@@ -18,10 +19,14 @@ export interface StallWriter {
   readonly module: string;
   /** The data of the module, copied to the thread. */
   readonly data: unknown;
+  /** A stall of this length is written down early, milliseconds; absent: none is. */
+  readonly earlyMs?: number;
 }
 
 /** Why a process was ended. */
 export interface WrittenStall {
+  /** A later one with it replaces this one. */
+  readonly id: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly stalledMs: number;
@@ -30,8 +35,14 @@ export interface WrittenStall {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Resolves when the stall is durable. */
-export type WriteStall = (data: unknown, stall: WrittenStall) => Promise<void>;
+/** Takes a stall back that was written down early. */
+interface TakenBack {
+  readonly at: number;
+  readonly resumed: string;
+}
+
+/** Resolves when the entry is durable. */
+export type WriteStall = (data: unknown, entry: WrittenStall | TakenBack) => Promise<void>;
 
 export interface WatchdogData {
   readonly shared: SharedArrayBuffer;
@@ -54,6 +65,8 @@ const clock = systemClock();
 const watch = new StallWatch(bounds, everyMs);
 /** Of the stall that was reported last. */
 let reported: string | null = null;
+/** The stall that is under way and was written down early; null = none is. */
+let early: { readonly id: string; readonly written: Promise<unknown> } | null = null;
 // Loaded before it is needed.
 const writing = import(writer.module) as Promise<{ readonly writeStall: WriteStall }>;
 writing.catch(() => {});
@@ -72,7 +85,11 @@ function look(): void {
         msg: `the main thread has stood still for ${seconds(verdict.stalledMs)}; it is busy with ${glance.label ?? 'work that has no label'}`,
       });
       break;
+    case 'early':
+      early = begun(verdict.stalledMs, verdict.label);
+      break;
     case 'resumed':
+      void takeBack();
       parentPort?.postMessage(verdict.stalledMs);
       void tell('warn', 'main_thread_resumed', verdict.stalledMs, reported, {
         msg: `the main thread goes on; it stood still for ${seconds(verdict.stalledMs)}`,
@@ -94,7 +111,8 @@ function waitedMs(): number {
 }
 
 async function end(stalledMs: number, label: string | null): Promise<void> {
-  const failure = await writeDown({ at: clock.wall(), stalledMs, ...describedBy(label) });
+  await early?.written;
+  const failure = await writeDown(stallOf(early?.id ?? randomUUID(), stalledMs, label));
   if (failure !== null) {
     await tell('error', 'stall_not_written', stalledMs, label, {
       reason: failure,
@@ -107,14 +125,32 @@ async function end(stalledMs: number, label: string | null): Promise<void> {
   endProcess();
 }
 
+/** Writes a stall down although the main thread may go on. */
+function begun(stalledMs: number, label: string | null): NonNullable<typeof early> {
+  const id = randomUUID();
+  return { id, written: writeDown(stallOf(id, stalledMs, label)) };
+}
+
+async function takeBack(): Promise<void> {
+  const before = early;
+  early = null;
+  if (before === null) return;
+  await before.written;
+  await writeDown({ at: clock.wall(), resumed: before.id });
+}
+
+function stallOf(id: string, stalledMs: number, label: string | null): WrittenStall {
+  return { id, at: clock.wall(), stalledMs, ...describedBy(label) };
+}
+
 /** Returns why it is not durable, or null. */
-async function writeDown(stall: WrittenStall): Promise<string | null> {
+async function writeDown(entry: WrittenStall | TakenBack): Promise<string | null> {
   try {
     const { writeStall } = await writing;
     const late = clock.sleep(WRITTEN_MS_MAX).then(() => {
       throw new Error(`the storage has not answered within ${WRITTEN_MS_MAX / 1000} s`);
     });
-    await Promise.race([writeStall(writer.data, stall), late]);
+    await Promise.race([writeStall(writer.data, entry), late]);
     return null;
   } catch (error) {
     return messageOf(error);

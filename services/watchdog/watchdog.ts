@@ -38,6 +38,9 @@ export function startWatchdog({ activity, writer, endMs, clock, log, registry }:
   const mayEnd = endMs > 0 && inspectorUrl() === undefined;
   const bounds = {
     reportMs: mayEnd ? Math.min(REPORT_MS, endMs / 2) : REPORT_MS,
+    // Without an end nothing counts: whoever takes the work over is not ended either.
+    earlyMs:
+      mayEnd && writer.earlyMs !== undefined ? Math.min(writer.earlyMs, endMs) : Number.POSITIVE_INFINITY,
     endMs: mayEnd ? endMs : Number.POSITIVE_INFINITY,
   };
   const levelMin = log.levels.values[log.level] ?? Number.POSITIVE_INFINITY;

@@ -41,6 +41,18 @@ it('an endpoint is put aside after three, and a merchant after five', () => {
   expect(culpritsOf(five).ofTask(task(9, 9, 9), NOW)).toBeNull();
 });
 
+it('a stall that was written down early counts once, and not at all when the main thread went on', () => {
+  const early = { ...stall(task(1)), id: 'a' };
+  expect(culpritsOf([early, { ...early, stalledMs: 20_000 }]).ofTask(task(1), NOW)).toBeNull();
+  const culprits = culpritsOf([early, { ...early, id: 'b' }]);
+  expect(culprits.ofTask(task(1), NOW)).toContain('2 times');
+  culprits.note({ at: NOW, resumed: 'b' });
+  expect(culprits.ofTask(task(1), NOW)).toBeNull();
+  expect(culprits.countSince(NOW - 1000)).toBe(1);
+  culprits.note({ at: NOW, resumed: 'a' });
+  expect(culprits.countSince(0)).toBe(0);
+});
+
 it('a stall counts for a week', () => {
   const culprits = culpritsOf([stall(task(1), NOW - STALLS_KEPT_MS - 1), stall(task(1))]);
   expect(culprits.ofTask(task(1), NOW)).toBeNull();

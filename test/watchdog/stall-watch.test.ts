@@ -4,7 +4,7 @@ import { glanceAt, partsOf, SharedActivity } from '../../services/watchdog/activ
 import { StallWatch } from '../../services/watchdog/stall-watch.ts';
 
 const EVERY_MS = 250;
-const BOUNDS = { reportMs: 2000, endMs: 20_000 };
+const BOUNDS = { reportMs: 2000, earlyMs: Number.POSITIVE_INFINITY, endMs: 20_000 };
 const ATTEMPT = 'attempt delivery=d attempt=1';
 
 /** Looks at times of a main thread that stands still from the first look on, but for a change of the glance. */
@@ -37,6 +37,20 @@ it('a heartbeat ends it, and its length is told', () => {
     { at: 2000, kind: 'stalled', stalledMs: 2000 },
     { at: 5000, kind: 'resumed', stalledMs: 4750 },
   ]);
+});
+
+it('is told early once, with what the main thread is busy with, and again when it stands still again', () => {
+  const bounds = { ...BOUNDS, earlyMs: 5000 };
+  const beats = (at: number) => ({ heartbeat: at >= 8000 ? 2 : 1 });
+  expect(verdictsAt(looks(30_000), beats, bounds).map(({ at, kind }) => [at, kind])).toEqual([
+    [2000, 'stalled'],
+    [5000, 'early'],
+    [8000, 'resumed'],
+    [10_000, 'stalled'],
+    [13_000, 'early'],
+    [28_000, 'over'],
+  ]);
+  expect(verdictsAt(looks(5000), undefined, bounds).at(-1)).toMatchObject({ kind: 'early', label: ATTEMPT });
 });
 
 it('a short one is not told', () => {

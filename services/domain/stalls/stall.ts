@@ -1,8 +1,10 @@
 import type { DomainEvent } from '../event.ts';
 import type { DeliveryTask } from '../task.ts';
 
-/** The main thread of a process stood still for so long that its watchdog ended the process. */
+/** The main thread of a process stood still: its watchdog ended the process, or is about to. */
 export interface Stall {
+  /** A later entry with it replaces this one. Absent in those of earlier builds. */
+  readonly id?: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly stalledMs: number;
@@ -18,7 +20,13 @@ export interface Pardon {
   readonly pardoned: readonly string[];
 }
 
-export type StallEntry = Stall | Pardon;
+/** The main thread of a stall that was written down early went on: it does not count. */
+export interface Resumed {
+  readonly at: number;
+  readonly resumed: string;
+}
+
+export type StallEntry = Stall | Pardon | Resumed;
 
 /** Stalls are kept and count for this long. */
 export const STALLS_KEPT_MS = 7 * 86_400_000;
@@ -71,26 +79,41 @@ type Known = Pick<DeliveryTask, 'deliveryId' | 'endpointId' | 'merchantId'>;
 
 /** Counts the stalls of all processes, to decide what is put aside. */
 export class Culprits {
-  readonly #stalls = new Map<string, number[]>();
-  readonly #times: number[] = [];
+  readonly #stalls = new Map<string, Stall[]>();
+  #all: Stall[] = [];
 
   note(entry: StallEntry): void {
     if ('pardoned' in entry) {
       for (const key of entry.pardoned) this.#stalls.delete(key);
       return;
     }
-    this.#times.push(entry.at);
+    if ('resumed' in entry) {
+      this.#forget(entry.resumed);
+      return;
+    }
+    if (entry.id !== undefined) this.#forget(entry.id);
+    this.#all.push(entry);
     for (const kind of COUNTED[entry.busyWith ?? ''] ?? []) {
       const id = entry.fields[kind];
       if (id === undefined) continue;
       const key = blameKey(kind, id);
-      this.#stalls.set(key, [...(this.#stalls.get(key) ?? []), entry.at]);
+      this.#stalls.set(key, [...(this.#stalls.get(key) ?? []), entry]);
+    }
+  }
+
+  #forget(stallId: string): void {
+    const others = (stalls: readonly Stall[]) => stalls.filter(({ id }) => id !== stallId);
+    this.#all = others(this.#all);
+    for (const [key, stalls] of this.#stalls) {
+      const left = others(stalls);
+      if (left.length > 0) this.#stalls.set(key, left);
+      else this.#stalls.delete(key);
     }
   }
 
   /** Returns how many stalls there were since a time. */
   countSince(since: number): number {
-    return this.#times.filter((at) => at >= since).length;
+    return this.#all.filter(({ at }) => at >= since).length;
   }
 
   /** Returns why a task is put aside instead of being attempted; null = it is not. */
@@ -114,7 +137,7 @@ export class Culprits {
 
   #of(kind: BlameKind, id: string, now: number): string | null {
     const stalls = this.#stalls.get(blameKey(kind, id)) ?? [];
-    const count = stalls.filter((at) => at > now - STALLS_KEPT_MS).length;
+    const count = stalls.filter(({ at }) => at > now - STALLS_KEPT_MS).length;
     if (count < PUT_ASIDE_AT[kind]) return null;
     return `a process stood still and was ended ${count} times while it was busy with ${SUBJECT[kind]} ${id}`;
   }

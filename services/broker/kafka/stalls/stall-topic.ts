@@ -2,6 +2,7 @@ import { STALLS_KEPT_MS, type StallEntry } from '../../../domain/stalls/stall.ts
 import type { KafkaAccess } from '../../../kafka-client/client/access.ts';
 import type { Admins } from '../../../kafka-client/client/admins.ts';
 import type { TopicReader } from '../../../kafka-client/client/topic-reader.ts';
+import { SESSION_MS } from '../../../kafka-client/consumer/group-member.ts';
 import type { RecordSender } from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
@@ -15,6 +16,8 @@ const LOOK_MS = 1000;
 /** Every process has looked at least once in this time, unless it is in trouble. */
 const READ_MS = 3 * LOOK_MS;
 const WRITTEN_MS_MAX = 30_000;
+/** Half of the session's time: a few seconds are left to write it and to read it. */
+const EARLY_MS = SESSION_MS / 2;
 
 export interface StallTopicOptions {
   readonly access: KafkaAccess;
@@ -27,9 +30,9 @@ export interface StallTopicOptions {
 }
 
 /**
- * The stalls in a topic of one partition, as JSON: whichever sender takes over the task that stopped another has read of
- * it by then, because that takes the session time-out of half a minute. It needs no schema, so the watchdog's thread need
- * not reach the registry.
+ * The stalls in a topic of one partition, as JSON. A sender takes a task over when the session of the one that it stopped
+ * has ended, and has read of the stall by then, because that is written down when half of the session has passed. It needs
+ * no schema, so the watchdog's thread need not reach the registry.
  */
 export class StallTopic implements StallLog {
   readonly writer: StallLog['writer'];
@@ -39,7 +42,7 @@ export class StallTopic implements StallLog {
     this.#options = options;
     const { access, topic } = options;
     const module = threadModule(new URL('./stall-topic-writer.ts', import.meta.url));
-    this.writer = { module, data: { access, topic } };
+    this.writer = { module, data: { access, topic }, earlyMs: EARLY_MS };
   }
 
   async follow(apply: (entry: StallEntry) => void): Promise<StallFollower> {

@@ -97,6 +97,29 @@ await describeWithKafka('on Kafka, a response that freezes', (kafka) => {
     expect(arrivalsAt('/poison')).toHaveLength(3);
   });
 
+  it('one of three senders after the other is put aside by the third', { timeout: CASE_MS_MAX }, async () => {
+    const api = run('api,recorder,router');
+    const merchant = new MerchantClient(setup, () => api.service ?? { apiUrl: '' });
+    await api.running;
+    // Longer than a session: the next one takes the task over while the one before it still stands still.
+    const more = { ...FREEZING, HOOKRAIL_STALL_SECONDS_MAX: '20' };
+    const senders = [1, 2, 3].map((n) =>
+      run('sender', { ...more, HOOKRAIL_DATA_DIR: `${setup.dataDir}/sender-${n}` }),
+    );
+    await Promise.all(senders.map(({ running }) => running));
+    const ended: Launched[] = [];
+    for (const each of senders) void each.ended.then(() => ended.push(each));
+    const endpoint = await merchant.createEndpoint(`${receiver.url}/poison`, { subscribed_events: ['KYC'] });
+    await merchant.createEndpoint(`${receiver.url}/fine`);
+    const poison = jsonEventOf(setup.merchantId, 'poison', { type: 'KYC', subType: 'KYC_PENDING' });
+    await merchant.publish([poison]);
+    await eventually('two were ended', () => ended.length === 2, STEP_MS_MAX);
+    for (const each of ended) await frozen(each);
+    await isPutAside(api, merchant, endpoint.uuid);
+    expect(arrivalsAt('/poison')).toHaveLength(3);
+    expect(ended).toHaveLength(2);
+  });
+
   it('one process of all roles twice is put aside when it starts again', {
     timeout: CASE_MS_MAX,
   }, async () => {
