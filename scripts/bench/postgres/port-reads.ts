@@ -8,9 +8,10 @@ import { LogNames } from '../../../services/store/postgres/log/log-names.ts';
 import { Numbers } from '../../../services/store/postgres/log/numbers.ts';
 import { PostgresDeliveryLog } from '../../../services/store/postgres/log/postgres-delivery-log.ts';
 import { PostgresLists } from '../../../services/store/postgres/log/postgres-lists.ts';
-import { missed } from '../../../services/store/postgres/maintenance/missed-reads.ts';
+import { missedBy } from '../../../services/store/postgres/maintenance/missed-reads.ts';
 import { readsOn } from '../../../services/store/postgres/rules-on.ts';
 import type { Replays } from '../../../services/store/replays.ts';
+import { missedPage } from '../../../services/store/rules/reads/missed-page.ts';
 import type { DeliveryFilter, EventFilter } from '../../../services/store/store.ts';
 import { type FilledLeaves, MERCHANT } from './fill-leaves.ts';
 
@@ -60,7 +61,7 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const replays = {
     ...reads.replays,
     missed: (...args: Parameters<Replays['missed']>) =>
-      database.read((statements) => missed(statements, ...args)),
+      database.read((statements) => missedPage(statements, missedBy, ...args)),
   };
   return {
     lists,

@@ -14,6 +14,7 @@ import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { storeAnswer } from './answer-writes.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
+import { selectEndpoint } from './select-endpoint.ts';
 
 /* Changes of endpoints, each with its outbox row, audit entry and stored response. Each takes the merchant's lock first. */
 
@@ -122,7 +123,7 @@ export async function removeEndpoint(
 /** Returns the endpoint, and keeps the recorder from changing it until the transaction ends. */
 function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
   return tx.first<EndpointRow>(
-    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1 AND e.merchant_id = $2 ${tx.dialect.forUpdate('e')}`,
+    `${selectEndpoint(tx.dialect, 'e.uuid = $1 AND e.merchant_id = $2')} ${tx.dialect.forUpdate('e')}`,
     [uuid, merchantId],
   );
 }
@@ -175,10 +176,7 @@ async function changed(
   details: Readonly<Record<string, unknown>>,
   { at, actor, answer }: ChangeOptions,
 ): Promise<Changed<EndpointRecord>> {
-  const row = await tx.first<EndpointRow>(
-    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1`,
-    [uuid],
-  );
+  const row = await tx.first<EndpointRow>(selectEndpoint(tx.dialect, 'e.uuid = $1'), [uuid]);
   if (!row) throw new Error(`endpoint ${uuid} is gone within its own change`);
   const value = toEndpoint(row);
   const outboxId = await addToOutbox(tx, { kind: 'endpoint', id: uuid, version: row.version, value });
@@ -187,15 +185,16 @@ async function changed(
   return { kind: 'ok', record: toEndpointRecord(row), outboxId };
 }
 
-const insert = ({
-  dialect,
-}: Transaction) => `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
-  secret_key_id, secret_ciphertext, secret_hint, legacy, status, version, created_at, updated_at, activated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', ${dialect.nextVersion('0')}, $11, $11, $11)`;
+function insert({ dialect }: Transaction): string {
+  return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
+    secret_key_id, secret_ciphertext, secret_hint, legacy, status, version, created_at, updated_at, activated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', ${dialect.nextVersion('0')}, $11, $11, $11)`;
+}
 
-const revive = ({
-  dialect,
-}: Transaction) => `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4, subscribed_events = $5,
-  api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9, status = 'active',
-  secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11, updated_at = $11, activated_at = $11,
-  disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL WHERE uuid = $1 AND legacy = $10`;
+function revive({ dialect }: Transaction): string {
+  return `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4,
+    subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
+    status = 'active', secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
+    updated_at = $11, activated_at = $11, disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL
+    WHERE uuid = $1 AND legacy = $10`;
+}

@@ -1,10 +1,10 @@
-import { audit } from './audit-reads.ts';
 import type { BoundRules, Rules } from './bind.ts';
-import { endpoint, endpoints } from './endpoint-reads.ts';
-import { keyByHash, keys, merchant, merchants } from './merchant-reads.ts';
-import { isPublished, pending, snapshot } from './outbox-reads.ts';
-import { replay, replays, runningReplays } from './replay-reads.ts';
-import { areSealed, notSealedWith, recordCounts, sealCounts } from './sealing-reads.ts';
+import { audit } from './reads/audit.ts';
+import { endpoint, endpoints } from './reads/endpoints.ts';
+import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
+import { isPublished, pending, snapshot } from './reads/outbox.ts';
+import { replay, replays, runningReplays } from './reads/replays.ts';
+import { areSealed, notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
 
 /** The reads that are the same in every store, by the part of the port that they are for. */
 export const READS = {

@@ -4,6 +4,7 @@ import { type EndpointRow, toEndpoint, toEndpointChange } from '../rows/endpoint
 import { isSound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
+import { selectEndpoint } from './select-endpoint.ts';
 
 /**
  * Replaces secrets with newly sealed ones. Compare and set by the sealed text itself: a rotation in between has changed
@@ -30,7 +31,7 @@ export async function replaceSealed(
 
 async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Resealed): Promise<number> {
   const stored = await tx.first<EndpointRow>(
-    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1 ${tx.dialect.forUpdate('e')}`,
+    `${selectEndpoint(tx.dialect, 'e.uuid = $1')} ${tx.dialect.forUpdate('e')}`,
     [id],
   );
   if (!stored || !isSound(tx.seals, toEndpointChange({ ...stored, deleted_at: null }))) return 0;
@@ -42,10 +43,7 @@ async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Reseal
   );
   if (replaced === 0) return 0;
   await tx.endpointChanged(id, 'kept');
-  const row = await tx.first<EndpointRow>(
-    `${tx.dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1`,
-    [id],
-  );
+  const row = await tx.first<EndpointRow>(selectEndpoint(tx.dialect, 'e.uuid = $1'), [id]);
   if (!row) throw new Error(`endpoint ${id} is gone within its own change`);
   await addToOutbox(tx, { kind: 'endpoint', id, version: row.version, value: toEndpoint(row) });
   return 1;

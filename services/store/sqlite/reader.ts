@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
+import type { Replays } from '../replays.ts';
 import { byName } from '../rules/bind.ts';
+import { missedPage } from '../rules/reads/missed-page.ts';
 import { READS } from '../rules/reads.ts';
 import type { Statements } from '../sql/statements.ts';
 import { openConnection } from './connection.ts';
@@ -9,7 +11,7 @@ import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
 import { BackupReads } from './maintenance/backup-rows.ts';
 import { RetentionReads } from './maintenance/retention-reads.ts';
-import { MissedReads } from './replays/missed-reads.ts';
+import { missedBy } from './replays/missed-reads.ts';
 import { statementsOf } from './statements.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
@@ -40,14 +42,14 @@ function operations(db: ReturnType<typeof openConnection>) {
   const lists = new ListReads(db);
   const feed = new FeedReads(db);
   const retention = new RetentionReads(db);
-  const missed = new MissedReads(db);
+  const statements = statementsOf(db);
   const bodies = new BodyReads(db);
   const backups = new BackupReads(db);
   /** Returns an operation that sees one state of the file in all its statements. */
   const inSnapshot = <Operation extends (...args: never[]) => unknown>(operation: Operation) =>
     db.transaction(operation as never) as unknown as Operation;
   return {
-    ...rulesOn(statementsOf(db)),
+    ...rulesOn(statements),
     positionOf: log.positionOf.bind(log),
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
@@ -58,7 +60,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     feedHead: inSnapshot(feed.head.bind(feed)),
     feed: inSnapshot(feed.read.bind(feed)),
     oldFeed: feed.old.bind(feed),
-    missed: missed.missed.bind(missed),
+    missed: (...args: Parameters<Replays['missed']>) => missedPage(statements, missedBy, ...args),
     oldDeliveries: retention.oldDeliveries.bind(retention),
     oldEvents: retention.oldEvents.bind(retention),
     agedBodies: bodies.aged.bind(bodies),

@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { systemClock } from '../../../services/process/clock.ts';
-import { audit } from '../../../services/store/rules/audit-reads.ts';
+import { audit } from '../../../services/store/rules/reads/audit.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { refused } from '../../../services/store/sqlite/migrations/010-refused.ts';
 import { MIGRATIONS, migrate } from '../../../services/store/sqlite/migrations/migrate.ts';

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
+import { scopeSql } from '../../../services/store/rules/reads/missed-page.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
-import { MissedReads } from '../../../services/store/sqlite/replays/missed-reads.ts';
+import { MISSED_SQL } from '../../../services/store/sqlite/replays/missed-reads.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import {
@@ -43,18 +44,16 @@ it('the queries of a replay use the indexes of missed events and endpoints', () 
   const db = new Database(file);
   migrate(db, file);
   const planOf = (sql: string) => {
-    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/:\w+|\?/g, '1')}`).all();
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql.replaceAll(/\$\d|\?/g, '1')}`).all();
     return (plan as { detail: string }[]).map(({ detail }) => detail).join('\n');
   };
-  expect(planOf(MissedReads.missedSql)).toMatch(
-    /SEARCH m USING PRIMARY KEY \(endpoint=\? AND \(created_at,event\)>/,
-  );
+  expect(planOf(MISSED_SQL)).toMatch(/SEARCH m USING PRIMARY KEY \(endpoint=\? AND \(created_at,event\)>/);
   const active = "e.status = 'active' AND e.seq >= ?";
   const plans = [
-    MissedReads.missedSql,
-    MissedReads.endpointsSql('e.uuid = ?'),
-    MissedReads.endpointsSql(active),
-    MissedReads.endpointsSql(`${active} AND e.merchant_id = ?`),
+    MISSED_SQL,
+    scopeSql('e.uuid = ?'),
+    scopeSql(active),
+    scopeSql(`${active} AND e.merchant_id = ?`),
     'SELECT * FROM missed WHERE event = ?',
   ].map(planOf);
   for (const plan of plans) expect(plan).not.toMatch(/SCAN|TEMP B-TREE/);
@@ -89,7 +88,7 @@ it('a replay finds skipped, exhausted and cancelled events in an older file', as
   for (const table of ['merchant', 'endpoint'])
     for (const column of ['seal_key_id', 'seal_version', 'seal_mac'])
       db.exec(`ALTER TABLE ${table} DROP COLUMN ${column}`);
-  db.exec(`DROP INDEX endpoint_legacy; DROP TABLE feed; ALTER TABLE log_merchant DROP COLUMN feed_removed_to;
+  db.exec(`DROP INDEX endpoint_of_url; DROP TABLE feed; ALTER TABLE log_merchant DROP COLUMN feed_removed_to;
      DROP INDEX log_endpoint_of_merchant; DROP TABLE feed_by_merchant; DROP TABLE event_by_merchant;
      DROP TABLE delivery_by_endpoint; DELETE FROM meta WHERE name LIKE '%_listed_to'; DROP TABLE content;
      CREATE INDEX delivery_newest ON delivery (endpoint, created_at);

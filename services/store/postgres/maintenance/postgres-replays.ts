@@ -1,9 +1,10 @@
 import { Listeners } from '../../../process/listeners.ts';
 import type { Replays } from '../../replays.ts';
+import { missedPage } from '../../rules/reads/missed-page.ts';
 import type { Reads } from '../../rules/reads.ts';
 import type { Writes } from '../../rules/writes.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import { missed } from './missed-reads.ts';
+import { missedBy } from './missed-reads.ts';
 
 /** Replays, with a listener for those that a transaction of this process created. */
 export function makeReplays(
@@ -16,7 +17,7 @@ export function makeReplays(
     ...reads.replays,
     ...writes.replays,
     missed: (...args: Parameters<Replays['missed']>) =>
-      database.read((statements) => missed(statements, ...args)),
+      database.read((statements) => missedPage(statements, missedBy, ...args)),
     onAdded: (listener: () => void) => listeners.add(listener),
   };
   return { replays, added: () => listeners.call() };

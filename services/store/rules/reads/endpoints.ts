@@ -1,7 +1,8 @@
-import type { Endpoints } from '../endpoints.ts';
-import { type EndpointRow, toEndpointRecord } from '../rows/endpoint-rows.ts';
-import type { Statements } from '../sql/statements.ts';
-import { PAGE_MAX } from './page.ts';
+import type { Endpoints } from '../../endpoints.ts';
+import { type EndpointRow, toEndpointRecord } from '../../rows/endpoint-rows.ts';
+import type { Statements } from '../../sql/statements.ts';
+import { PAGE_MAX } from '../page.ts';
+import { selectEndpoint } from '../select-endpoint.ts';
 
 /* Reads of endpoints that were not deleted. */
 
@@ -9,10 +10,10 @@ export async function endpoint(
   { dialect, first }: Statements,
   ...[merchantId, uuid]: Parameters<Endpoints['get']>
 ): ReturnType<Endpoints['get']> {
-  const row = await first<EndpointRow>(
-    `${dialect.endpoints} WHERE e.deleted_at IS NULL AND e.uuid = $1 AND e.merchant_id = $2`,
-    [uuid, merchantId],
-  );
+  const row = await first<EndpointRow>(selectEndpoint(dialect, 'e.uuid = $1 AND e.merchant_id = $2'), [
+    uuid,
+    merchantId,
+  ]);
   return row && toEndpointRecord(row);
 }
 
@@ -23,7 +24,7 @@ export async function endpoints(
 ): ReturnType<Endpoints['list']> {
   const { createdAt = Number.MAX_SAFE_INTEGER, uuid = '' } = after ?? {};
   const found = await rows<EndpointRow>(
-    `${dialect.endpoints} WHERE e.deleted_at IS NULL AND e.legacy = 0 AND e.merchant_id = $1
+    `${selectEndpoint(dialect, 'e.legacy = 0 AND e.merchant_id = $1')}
      ${status === undefined ? '' : 'AND e.status = $5'}
      AND (e.created_at, e.uuid) < ($2, $3) ORDER BY e.created_at DESC, e.uuid DESC LIMIT $4`,
     [merchantId, createdAt, uuid, Math.min(limit, PAGE_MAX), ...(status === undefined ? [] : [status])],

@@ -1,7 +1,13 @@
-import type { Audit, AuditEntry } from '../maintenance.ts';
-import { type AuditRow, auditCursor, KEY_ACTOR, parseAuditCursor, toAuditEntry } from '../rows/audit-rows.ts';
-import type { Statements } from '../sql/statements.ts';
-import { PAGE_MAX } from './page.ts';
+import type { Audit, AuditEntry } from '../../maintenance.ts';
+import {
+  type AuditRow,
+  auditCursor,
+  KEY_ACTOR,
+  parseAuditCursor,
+  toAuditEntry,
+} from '../../rows/audit-rows.ts';
+import type { Statements } from '../../sql/statements.ts';
+import { PAGE_MAX } from '../page.ts';
 
 /** Reads a page of the audit, newest first. */
 export async function audit(

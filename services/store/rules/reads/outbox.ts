@@ -1,9 +1,9 @@
-import type { DirectoryChange } from '../../domain/directory.ts';
-import type { Outbox, SnapshotCursor, SnapshotPage } from '../outbox.ts';
-import { type EndpointRow, toEndpointChange } from '../rows/endpoint-rows.ts';
-import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../rows/merchant-rows.ts';
-import type { Statements } from '../sql/statements.ts';
-import { PAGE_MAX } from './page.ts';
+import type { DirectoryChange } from '../../../domain/directory.ts';
+import type { Outbox, SnapshotCursor, SnapshotPage } from '../../outbox.ts';
+import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
+import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
+import type { Statements } from '../../sql/statements.ts';
+import { PAGE_MAX } from '../page.ts';
 
 /* Reads of the outbox, and of the state of the directory that it leads to. */
 

@@ -1,12 +1,12 @@
-import type { ApiKeys, Merchants } from '../merchants.ts';
+import type { ApiKeys, Merchants } from '../../merchants.ts';
 import {
   type ApiKeyRow,
   MERCHANT_COLUMNS,
   type MerchantRow,
   toApiKey,
   toMerchant,
-} from '../rows/merchant-rows.ts';
-import type { Statements } from '../sql/statements.ts';
+} from '../../rows/merchant-rows.ts';
+import type { Statements } from '../../sql/statements.ts';
 
 /* Reads of merchants and API keys. */
 
