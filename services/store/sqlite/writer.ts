@@ -62,7 +62,7 @@ function open() {
 function writersOf(db: ReturnType<typeof openConnection>, seals: RecordSeals | null) {
   const names = new Names(db);
   const feed = new FeedWrites(db, names);
-  const health = new EndpointHealth(db, seals, healthPolicy);
+  const health = new EndpointHealth(db, healthPolicy);
   const changes = new Changes(db, { feed, seals, health });
   const journal = new JournalWriter(db, names, health, feed);
   const retention = new RetentionWrites(db, journal.events, journal.deliveries, journal.missed);

@@ -107,7 +107,7 @@ describe('a query of the delivery log', () => {
     });
     const names = new Names(listening);
     const feed = new FeedWrites(listening, names);
-    const health = new EndpointHealth(listening, null, TEST_POLICY);
+    const health = new EndpointHealth(listening, TEST_POLICY);
     await runWrites(new Changes(listening, { feed, seals: null, health }).at(START));
     const journal = new JournalWriter(listening, names, health, feed);
     for (const make of [

@@ -1,8 +1,7 @@
-import { disableReason, type Health, type HealthPolicy, observe } from '../../../domain/health.ts';
+import type { HealthPolicy } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
-import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../../rows/endpoint-rows.ts';
-import { switchedOff } from '../../rows/record-seals.ts';
-import { addSealedToOutbox, addToAudit, writeSeal } from '../../rules/outbox-writes.ts';
+import type { EndpointRow } from '../../rows/endpoint-rows.ts';
+import { HealthFold } from '../../rules/endpoint-health.ts';
 import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
 
@@ -25,9 +24,13 @@ export async function writeHealth(
     else byEndpoint.set(each.endpointId, [each]);
   }
   const rows = await lockedRows(tx, [...byEndpoint.keys()]);
-  const folded = rows.map((row) => fold(row, byEndpoint.get(row.uuid) ?? [], policy));
+  const folded = rows.map((row) => {
+    const fold = new HealthFold(row);
+    for (const each of byEndpoint.get(row.uuid) ?? []) fold.observe(each, policy);
+    return fold;
+  });
   await write(tx, folded);
-  for (const { row, off } of folded) if (off) await switchOff(tx, row, off);
+  for (const each of folded) await each.switchOff(tx);
   return folded.some(({ off }) => off !== null);
 }
 
@@ -50,35 +53,7 @@ async function lockedRows(tx: Transaction, uuids: readonly string[]): Promise<re
   return tx.rows<HealthRow>(`${SELECT_ENDPOINT} AND e.uuid = ANY($1::text[]) ORDER BY e.seq`, [uuids]);
 }
 
-interface SwitchedOff {
-  readonly at: number;
-  readonly reason: 'gone' | 'consecutive_failures';
-  readonly count: number;
-}
-
-interface Folded {
-  readonly row: HealthRow;
-  readonly health: Health;
-  readonly off: SwitchedOff | null;
-}
-
-function fold(row: HealthRow, observed: readonly Observed[], policy: HealthPolicy): Folded {
-  let health = toHealth(row);
-  let { version, status } = row;
-  let off: SwitchedOff | null = null;
-  for (const each of observed) {
-    // An older version does not count for the present one.
-    if (each.version < version) continue;
-    health = observe(health, each.seen);
-    if (status !== 'active') continue;
-    const reason = disableReason(health, each.seen, row.activated_at, policy);
-    if (reason === null) continue;
-    off = { at: Math.floor(each.seen.endedAt), reason, count: health.failureCount };
-    version += 1;
-    status = 'auto_disabled';
-  }
-  return { row, health, off };
-}
+type Folded = HealthFold<HealthRow>;
 
 /** Writes the health of all in one statement. */
 async function write(tx: Transaction, folded: readonly Folded[]): Promise<void> {
@@ -101,29 +76,4 @@ async function write(tx: Transaction, folded: readonly Folded[]): Promise<void> 
       column(({ health }) => health.lastFailure?.responseStatus ?? null),
     ],
   );
-}
-
-async function switchOff(tx: Transaction, row: HealthRow, { at, reason, count }: SwitchedOff): Promise<void> {
-  const { seq, uuid, merchant_id: merchantId, version } = row;
-  // Compare and set: any other change of the endpoint has raised its version.
-  const changed = await tx.first<Pick<EndpointRow, 'version'>>(
-    `UPDATE endpoint SET status = 'auto_disabled', disabled_at = $2, disabled_reason = $3, updated_at = $2,
-     version = next_version(version) WHERE seq = $1 AND version = $4 AND status = 'active' AND deleted_at IS NULL
-     RETURNING version`,
-    [seq, at, reason, version],
-  );
-  if (!changed) return;
-  const value = { ...toEndpoint(row), ...changed, status: 'auto_disabled' } as const;
-  const change = { kind: 'endpoint', id: uuid, version: changed.version, value } as const;
-  const sealed = switchedOff(tx.seals, change, toEndpointChange({ ...row, deleted_at: null }));
-  await writeSeal(tx, sealed);
-  await addSealedToOutbox(tx, sealed);
-  await addToAudit(tx, {
-    at,
-    actor: { kind: 'system' },
-    merchantId,
-    endpointId: uuid,
-    action: 'endpoint.auto_disable',
-    details: { reason, failureCount: count },
-  });
 }
