@@ -94,7 +94,18 @@ const RESULT: LoadResult = {
 
 test.each<[string, Partial<LoadResult>, number | undefined]>([
   ['a rate within two percent', { held: { ...RESULT.held, rate: 98.1 } }, undefined],
-  ['a rate that was not held', { held: { ...RESULT.held, rate: 97.9 } }, EXIT.expectation],
+  ['a rate that was not held', { held: { ...RESULT.held, tookMs: 1300, rate: 76.9 } }, EXIT.expectation],
+  ['a pause that made a short load late', { held: { ...RESULT.held, tookMs: 1240, rate: 80.6 } }, undefined],
+  [
+    'a rate that was not held over minutes',
+    { plan: { rate: 100, durationMs: 60_000 }, held: { ...RESULT.held, tookMs: 61_300, rate: 97.9 } },
+    EXIT.expectation,
+  ],
+  [
+    'events that were held back',
+    { held: { ...RESULT.held, rate: 90 }, counts: { ...RESULT.counts, sent: 90, heldBack: 10 } },
+    EXIT.expectation,
+  ],
   ['refused events', { counts: { ...RESULT.counts, refused: 1 } }, EXIT.expectation],
   ['failed deliveries', { deliveries: { ...RESULT.deliveries, failed: 1 } }, EXIT.expectation],
   ['deliveries that are open', { open: 1 }, EXIT.timeout],
