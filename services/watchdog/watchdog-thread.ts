@@ -86,7 +86,7 @@ function look(): void {
       });
       break;
     case 'early':
-      early = begun(verdict.stalledMs, verdict.label);
+      early = writeEarly(verdict.stalledMs, verdict.label);
       break;
     case 'resumed':
       void takeBack();
@@ -126,7 +126,7 @@ async function end(stalledMs: number, label: string | null): Promise<void> {
 }
 
 /** Writes a stall down although the main thread may go on. */
-function begun(stalledMs: number, label: string | null): NonNullable<typeof early> {
+function writeEarly(stalledMs: number, label: string | null): NonNullable<typeof early> {
   const id = randomUUID();
   return { id, written: writeDown(stallOf(id, stalledMs, label)) };
 }

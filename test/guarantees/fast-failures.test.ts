@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { headerOf } from '../support/receivers/signed-webhook.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
@@ -33,14 +34,11 @@ let merchant: MerchantClient;
 let receiver: RawReceiver;
 const attempts = new Map<string, Attempt[]>();
 
-const header = (request: string, name: string) =>
-  new RegExp(`^${name}: (.*)\r$`, 'im').exec(request)?.[1] ?? '';
-
 beforeAll(async () => {
   setup = await prepareSetup({ HOOKRAIL_RETRY_SCALE: `${RETRY_SCALE}` });
   receiver = await startRawReceiver(setup.receiverCert, async (socket, _, request = '') => {
-    const attempt = { number: Number(header(request, 'webhook-attempt')), at: Date.now(), answeredAt: 0 };
-    const id = header(request, 'webhook-id');
+    const attempt = { number: Number(headerOf(request, 'webhook-attempt')), at: Date.now(), answeredAt: 0 };
+    const id = headerOf(request, 'webhook-id');
     attempts.set(id, [...(attempts.get(id) ?? []), attempt]);
     await sleep(ANSWER_MS);
     attempt.answeredAt = Date.now();

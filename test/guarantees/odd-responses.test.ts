@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { headerOf } from '../support/receivers/signed-webhook.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
@@ -38,9 +39,6 @@ interface Seen {
 }
 
 const seen: Seen[] = [];
-const header = (request: string, name: string) =>
-  new RegExp(`^${name}: (.*)\r$`, 'im').exec(request)?.[1] ?? '';
-
 let setup: ServiceSetup;
 let service: Service;
 let merchant: MerchantClient;
@@ -50,8 +48,8 @@ beforeAll(async () => {
   setup = await prepareSetup({});
   receiver = await startRawReceiver(setup.receiverCert, (socket, path, request = '') => {
     const kind = path.slice(1);
-    const attempt = Number(header(request, 'webhook-attempt'));
-    seen.push({ kind, eventId: header(request, 'webhook-id'), attempt, at: Date.now() });
+    const attempt = Number(headerOf(request, 'webhook-attempt'));
+    seen.push({ kind, eventId: headerOf(request, 'webhook-id'), attempt, at: Date.now() });
     socket.write(RESPONSES[kind] ?? OK);
   });
   service = await startService(setup.environment);

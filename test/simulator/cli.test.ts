@@ -12,7 +12,7 @@ import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { EXIT } from '../../simulator/exit.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
-import { sim, simHere, startSim } from './support/command-line.ts';
+import { accessTo, sim, simHere, startSim } from './support/command-line.ts';
 import { webhookHeaders } from './support/https-request.ts';
 
 let setup: ServiceSetup;
@@ -30,13 +30,7 @@ beforeAll(async () => {
     HOOKRAIL_EXTRA_CA_FILE: join(authorityDir, 'ca.crt'),
   });
   hookrail = await startHookrail(setup.environment);
-  access = {
-    HOOKRAIL_DATA_DIR: authorityDir,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  access = accessTo(setup, hookrail, authorityDir);
 });
 
 afterAll(async () => {

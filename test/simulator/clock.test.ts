@@ -21,7 +21,7 @@ import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
-import { simHere } from './support/command-line.ts';
+import { accessTo, operationsOf, simHere } from './support/command-line.ts';
 
 const HOUR_MS = 3_600_000;
 /** Little beside a delay, and enough for a machine that is busy with other tests. */
@@ -53,15 +53,9 @@ function type(...args: readonly string[]) {
 }
 
 function sim(...args: readonly string[]) {
-  const { hostname, port } = new URL(hookrail.operationsUrl);
   return simHere(args, {
-    HOOKRAIL_DATA_DIR: setup.dataDir,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-    HOOKRAIL_OPS_HOST: hostname,
-    HOOKRAIL_OPS_PORT: port,
+    ...accessTo(setup, hookrail),
+    ...operationsOf(hookrail),
   });
 }
 

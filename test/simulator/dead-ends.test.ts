@@ -15,7 +15,7 @@ import { EXIT } from '../../simulator/exit.ts';
 import { issueCertificate, openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { eventually } from '../support/eventually.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
-import { type Finished, simHere } from './support/command-line.ts';
+import { accessTo, type Finished, simHere } from './support/command-line.ts';
 import { ROWS } from './support/dead-end-rows.ts';
 import { type LimitedApi, startLimitedApi } from './support/limited-api.ts';
 import { untilReady } from './support/running-sim.ts';
@@ -41,13 +41,7 @@ beforeAll(async () => {
   });
   hookrail = await startHookrail(setup.environment);
   limited = await startLimitedApi(hookrail.apiUrl);
-  access = {
-    HOOKRAIL_DATA_DIR: folder,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  access = accessTo(setup, hookrail, folder);
   const stranger = await generate([{ name: 'commonName', value: 'localhost' }]);
   const trusted = await issueCertificate(authority, { hosts: ['localhost'] });
   const refuse = { cert: trusted.certPem, key: trusted.keyPem };

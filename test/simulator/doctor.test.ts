@@ -17,7 +17,7 @@ import { EXIT } from '../../simulator/exit.ts';
 import { issueCertificate, openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
-import { simHere } from './support/command-line.ts';
+import { accessTo, operationsOf, simHere } from './support/command-line.ts';
 
 let setup: ServiceSetup;
 let hookrail: Hookrail;
@@ -35,15 +35,9 @@ beforeAll(async () => {
   });
   hookrail = await startHookrail(setup.environment);
   merchant = new MerchantClient(setup, () => hookrail);
-  const { hostname, port } = new URL(hookrail.operationsUrl);
   environment = {
-    HOOKRAIL_DATA_DIR: setup.dataDir,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-    HOOKRAIL_OPS_HOST: hostname,
-    HOOKRAIL_OPS_PORT: port,
+    ...accessTo(setup, hookrail),
+    ...operationsOf(hookrail),
     HOOKRAIL_EXTRA_CA_FILE: join(authorityDir, 'ca.crt'),
   };
   const hosts = ['localhost'];

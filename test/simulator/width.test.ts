@@ -14,7 +14,7 @@ import { openAuthority } from '../../simulator/receiver/certificate-authority.ts
 import { forTerminal } from '../../simulator/terminal/colours.ts';
 import { foldProse, foldRow } from '../../simulator/terminal/width.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
-import { simHere, startSim } from './support/command-line.ts';
+import { accessTo, simHere, startSim } from './support/command-line.ts';
 
 const withoutColours = (text: string) => stripVTControlCharacters(forTerminal(text, true));
 
@@ -36,13 +36,7 @@ beforeAll(async () => {
     HOOKRAIL_RETRY_SCALE: '10',
   });
   hookrail = await startHookrail(setup.environment);
-  access = {
-    HOOKRAIL_DATA_DIR: dir,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  access = accessTo(setup, hookrail, dir);
 });
 
 afterAll(async () => {

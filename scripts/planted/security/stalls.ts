@@ -48,7 +48,7 @@ export const STALL_BUGS: readonly PlantedBug[] = [
     text: ', earlyMs: EARLY_MS }',
     replacement: ' }',
     test: 'test/guarantees/kafka/frozen/senders.test.ts',
-    title: 'one of three senders after the other is put aside by the third',
+    title: 'one of three senders after another is put aside by the third',
     needsKafka: true,
     isSlow: true,
   },

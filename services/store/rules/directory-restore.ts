@@ -6,7 +6,7 @@ import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../rows/endpoi
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../rows/merchant-rows.ts';
 import { isSound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
-import { addAgainToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
+import { addSealedToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
 
 type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
 
@@ -164,7 +164,7 @@ export async function publishAgain(tx: Transaction, changes: readonly DirectoryC
       [change.id],
     );
     if (row?.version !== change.version) continue;
-    await addAgainToOutbox(tx, change);
+    await addSealedToOutbox(tx, change, true);
     added += 1;
   }
   return added;

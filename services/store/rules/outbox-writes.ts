@@ -19,17 +19,18 @@ export async function addToOutbox(tx: Transaction, change: DirectoryChange): Pro
   return addSealedToOutbox(tx, sealed);
 }
 
-/** Adds a directory change with the seal that it has, as `addToOutbox` does. */
-export async function addSealedToOutbox(tx: Transaction, change: DirectoryChange): Promise<number> {
-  const outboxId = await tx.addToOutbox(JSON.stringify(change));
+/**
+ * Adds a directory change with the seal that it has, as `addToOutbox` does. `isKnown`: it is in force in the store already,
+ * and is added again.
+ */
+export async function addSealedToOutbox(
+  tx: Transaction,
+  change: DirectoryChange,
+  isKnown = false,
+): Promise<number> {
+  const outboxId = await tx.addToOutbox(JSON.stringify(change), isKnown);
   tx.added('outbox');
   return outboxId;
-}
-
-/** Adds a change again that is in force in the store. */
-export async function addAgainToOutbox(tx: Transaction, change: DirectoryChange): Promise<void> {
-  await tx.addToOutbox(JSON.stringify(change), true);
-  tx.added('outbox');
 }
 
 /** Writes the seal of a change into its row. */

@@ -1,8 +1,8 @@
-/** What the databases write differently. */
+/** The words that the databases write differently. */
 export interface Dialect {
   /** Selects every endpoint as `e`, deleted ones included, with its health; a WHERE clause may follow. */
   readonly endpoints: string;
-  /** Returns a column that is to be compared in the rows which another condition has found, without an index of its own. */
+  /** Returns a column in a form that uses no index: another condition finds the rows, and this one is checked in them. */
   notByIndex(column: string): string;
   /** The id of the key that has sealed `answer.sealed`; null where that is no JSON. */
   readonly answerKeyId: string;
@@ -12,9 +12,9 @@ export interface Dialect {
   readonly skipLocked: string;
   /** The version that follows this one. After a failover it is above all that were lost. */
   nextVersion(version: string): string;
-  /** In the SET of an endpoint that is made again: gives it a new number, where its failures would count on. */
+  /** Part of the SET of an endpoint that is created again. Gives it a new number where old failures would still count. */
   readonly newNumber: string;
-  /** Whether the column is one of the values. Give them by `list`. */
+  /** Returns the condition that a column has one of the values, which `list` makes of them. */
   among(column: string, parameter: string, type: 'text' | 'bigint'): string;
   list(values: readonly (string | number)[]): unknown;
 }

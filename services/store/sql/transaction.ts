@@ -22,7 +22,7 @@ export interface Transaction extends Statements {
   addToOutbox(change: string, isKnown?: boolean): Promise<number>;
   /** Adds the audit entry of an endpoint's change to the merchant's feed. */
   reportEndpoint(merchantId: string, auditId: number, at: number): void;
-  /** An endpoint's row was changed; its failures count on, from none, or it is deleted. */
+  /** Tells that an endpoint's row was changed: its failures are kept, start again from none, or it is deleted. */
   endpointChanged(uuid: string, failures: 'kept' | 'none' | 'deleted'): Promise<void>;
   /** Called within the transaction; those who wait for it are woken once it is committed. */
   added(what: Added): void;

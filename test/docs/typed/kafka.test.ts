@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '../../../scripts/free-ports.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWhereKafkaStarts } from '../../support/kafka/suites.ts';
-import { commandsOf } from '../../support/pages/command-blocks.ts';
+import { bare, commandsOf } from '../../support/pages/command-blocks.ts';
 import { ANY_PORTS, type RunningCommand, Terminal } from '../../support/pages/terminal.ts';
 
 const TEST_MS = 400_000;
@@ -15,9 +15,6 @@ const TEST_MS = 400_000;
 const ARRIVED = /✓ +KYC\/FULL_USER/;
 /** The page leaves the exports out that the first terminal prints. */
 const EXPORTS = 'export HOOKRAIL_ENGINE=kafka …';
-
-/** Returns a command without the comment at its end. */
-const bare = (command: string) => command.replace(/ +#.*$/, '');
 
 await describeWhereKafkaStarts('Kafka on one machine', () => {
   let terminal: Terminal;

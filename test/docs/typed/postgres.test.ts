@@ -16,24 +16,22 @@ import { eventually } from '../../support/eventually.ts';
 import type { KafkaForTests } from '../../support/kafka/address.ts';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
-import { commandsOf } from '../../support/pages/command-blocks.ts';
+import { bare, commandsOf } from '../../support/pages/command-blocks.ts';
 import { ANY_PORTS, type RunningCommand, Terminal } from '../../support/pages/terminal.ts';
 import { describeWherePostgresStarts } from '../../support/postgres/suites.ts';
 import { eventOf } from '../../support/records/events.ts';
 
 const TEST_MS = 300_000;
 const SERVES = 'hookrail is running';
-/** Returns a command without the comment at its end. */
-const bare = (command: string) => command.replace(/ +#.*$/, '');
 
-/** What a reader of the pages has: a checkout in production on Kafka, and two servers of PostgreSQL. */
+/** A reader's checkout, in production on Kafka, with two servers of PostgreSQL. */
 class Installation {
   readonly terminal: Terminal;
   readonly #primary: LocalPostgres;
   readonly #standby: LocalPostgres;
   readonly #api: string;
   readonly #running: Record<string, RunningCommand> = {};
-  /** What the first steps of "With PostgreSQL" export. */
+  /** The exports of the first steps of "With PostgreSQL". */
   exported = '';
   #merchantId = '';
   #producerKey = '';

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
 import { MerchantClient } from '../../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
-import { simHere } from '../support/command-line.ts';
+import { accessTo, operationsOf, simHere } from '../support/command-line.ts';
 
 /** The receiver takes so long. */
 const ANSWER_MS = 300;
@@ -35,15 +35,9 @@ afterAll(async () => {
 });
 
 function type(line: string) {
-  const { hostname, port } = new URL(hookrail.operationsUrl);
   return simHere(line.split(' '), {
-    HOOKRAIL_DATA_DIR: setup.dataDir,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-    HOOKRAIL_OPS_HOST: hostname,
-    HOOKRAIL_OPS_PORT: port,
+    ...accessTo(setup, hookrail),
+    ...operationsOf(hookrail),
   });
 }
 

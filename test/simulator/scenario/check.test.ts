@@ -11,7 +11,7 @@ import { EXIT } from '../../../simulator/exit.ts';
 import { openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { scenarioNames } from '../../../simulator/scenario/library.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
-import { simHere } from '../support/command-line.ts';
+import { accessTo, simHere } from '../support/command-line.ts';
 import { GOLDEN_NAMES, goldenBodies } from '../support/golden.ts';
 
 let setup: ServiceSetup;
@@ -31,13 +31,7 @@ beforeAll(async () => {
     HOOKRAIL_ATTEMPT_TIMEOUT_SECONDS: '1',
   });
   hookrail = await startHookrail(setup.environment);
-  access = {
-    HOOKRAIL_DATA_DIR: folder,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  access = accessTo(setup, hookrail, folder);
 }, 60_000);
 
 afterAll(async () => {

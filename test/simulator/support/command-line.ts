@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { runCommandLine } from '../../../simulator/cli.ts';
 import { BUILT } from '../../support/built/modules.ts';
+import type { ServiceSetup } from '../../support/service/system.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -83,4 +84,25 @@ export async function itemsHere(line: string, access: Parameters<typeof simHere>
   const finished = await simHere(`${line} --output ndjson`.split(' '), access);
   const texts = finished.stdout.split('\n').filter(Boolean);
   return { ...finished, items: texts.map((text) => JSON.parse(text)) };
+}
+
+/** Returns the environment in which a command reaches a service as its merchant. */
+export function accessTo(
+  { dataDir, apiKey, producerKey, merchantId }: ServiceSetup,
+  { apiUrl }: { readonly apiUrl: string },
+  folder = dataDir,
+) {
+  return {
+    HOOKRAIL_DATA_DIR: folder,
+    HOOKRAIL_BASE_URL: apiUrl,
+    HOOKRAIL_API_KEY: apiKey,
+    HOOKRAIL_PRODUCER_KEY: producerKey,
+    HOOKRAIL_MERCHANT_ID: merchantId,
+  };
+}
+
+/** Returns the environment in which a command finds the operations server. */
+export function operationsOf({ operationsUrl }: { readonly operationsUrl: string }) {
+  const { hostname, port } = new URL(operationsUrl);
+  return { HOOKRAIL_OPS_HOST: hostname, HOOKRAIL_OPS_PORT: port };
 }

@@ -5,7 +5,7 @@ import { freePort } from '../../../scripts/free-ports.ts';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
-import { simHere } from './command-line.ts';
+import { accessTo, simHere } from './command-line.ts';
 
 /** A service whose sender trusts the authority of a command's data directory. */
 export interface ListenSandbox {
@@ -30,13 +30,7 @@ export async function startListenSandbox(): Promise<ListenSandbox> {
   });
   const environment = { ...setup.environment, HOOKRAIL_API_PORT: `${await freePort()}` };
   let hookrail: Hookrail = await startHookrail(environment);
-  const access = {
-    HOOKRAIL_DATA_DIR: folder,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  const access = accessTo(setup, hookrail, folder);
   return {
     folder,
     access,

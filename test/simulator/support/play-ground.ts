@@ -5,7 +5,7 @@ import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { issueCertificate, openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { type Receiver, startReceiver } from '../../../simulator/receiver/receiver.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
-import { type Finished, simHere } from './command-line.ts';
+import { accessTo, type Finished, simHere } from './command-line.ts';
 
 /** A service, a receiver that is registered, and a developer's folder. */
 export interface PlayGround {
@@ -35,13 +35,7 @@ export async function openPlayGround(environment: Record<string, string> = {}): 
   const hookrail = await startHookrail(setup.environment);
   const { certPem, keyPem } = await issueCertificate(authority, { hosts: ['localhost', '127.0.0.1'] });
   const receiver = await startReceiver({ port: 0, cert: certPem, key: keyPem });
-  const access = {
-    HOOKRAIL_DATA_DIR: folder,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  const access = accessTo(setup, hookrail, folder);
   const sim = (...args: readonly string[]) => simHere(args, access);
   const items: PlayGround['items'] = async (...args) => {
     const { code, stdout, stderr } = await sim(...args, '--output', 'json');

@@ -5,7 +5,7 @@ import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { issueCertificate, openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../../simulator/receiver/receiver.ts';
 import { prepareSetup } from '../../support/service/system.ts';
-import { simHere } from './command-line.ts';
+import { accessTo, simHere } from './command-line.ts';
 
 /** A receiver, and the endpoint that a developer has made for it. */
 export interface Registered {
@@ -35,13 +35,7 @@ export async function startSandboxService(
     ...environment,
   });
   const hookrail = await startHookrail(setup.environment);
-  const access = {
-    HOOKRAIL_DATA_DIR: dir,
-    HOOKRAIL_BASE_URL: hookrail.apiUrl,
-    HOOKRAIL_API_KEY: setup.apiKey,
-    HOOKRAIL_PRODUCER_KEY: setup.producerKey,
-    HOOKRAIL_MERCHANT_ID: setup.merchantId,
-  };
+  const access = accessTo(setup, hookrail, dir);
   const receivers: Receiver[] = [];
   return {
     hookrail,

@@ -75,6 +75,11 @@ export function commandsOf(page: string, heading: string, nth = 1): string[] {
   return STATEMENTS.includes(language) ? statementsIn(text) : commandsIn(text);
 }
 
+/** Returns a command without the comment at its end. */
+export function bare(command: string): string {
+  return command.replace(/ +#.*$/, '');
+}
+
 function blockAt(page: string, heading: string, nth: number): CommandBlock {
   const blocks = commandBlocks(page, readFileSync(`${ROOT}${page}`, 'utf8'));
   const block = blocks.find((each) => each.heading === heading && each.nth === nth);

@@ -58,3 +58,8 @@ export function post(url: string, webhook: SignedWebhook): Promise<number> {
     else sending.write(bytes.subarray(0, 7), () => setTimeout(() => sending.end(bytes.subarray(7)), pauseMs));
   });
 }
+
+/** Returns a header of a request as it arrived, empty where it has none. */
+export function headerOf(request: string, name: string): string {
+  return new RegExp(`^${name}: (.*)\r$`, 'im').exec(request)?.[1] ?? '';
+}

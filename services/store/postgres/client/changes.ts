@@ -8,7 +8,7 @@ type Changes = Statements &
   Pick<Transaction, 'feed' | 'sawTimeline'> &
   Pick<StoreTransaction, 'lockMerchant' | 'addToOutbox' | 'reportEndpoint' | 'endpointChanged'>;
 
-/** What a change needs beside its statements, as this engine does it. */
+/** Returns the statements of a change, with the hooks of this engine. */
 export function changesOn(statements: Statements, sawTimeline: (name: string) => void): Changes {
   const feed: FeedItem[] = [];
   return {
@@ -24,7 +24,7 @@ export function changesOn(statements: Statements, sawTimeline: (name: string) =>
       isKnown ? addUnfenced(statements, change) : addFenced(statements, change, sawTimeline),
     reportEndpoint: (merchantId, ref, at) =>
       void feed.push({ merchantId, kind: FEED_KIND.endpoint, at, ref }),
-    // Its number is another when it is made again, so failures of a deleted one need no change.
+    // An endpoint that is created again gets another number: the failures of a deleted one stay behind.
     async endpointChanged(uuid, failures) {
       if (failures !== 'none') return;
       await statements.change(

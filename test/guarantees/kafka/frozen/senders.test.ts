@@ -97,7 +97,7 @@ await describeWithKafka('on Kafka, a response that freezes', (kafka) => {
     expect(arrivalsAt('/poison')).toHaveLength(3);
   });
 
-  it('one of three senders after the other is put aside by the third', { timeout: CASE_MS_MAX }, async () => {
+  it('one of three senders after another is put aside by the third', { timeout: CASE_MS_MAX }, async () => {
     const api = run('api,recorder,router');
     const merchant = new MerchantClient(setup, () => api.service ?? { apiUrl: '' });
     await api.running;
