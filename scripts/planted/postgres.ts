@@ -160,7 +160,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-detach-not-finished',
     bug: 'a leaf whose detaching was cut off is detached once more, which fails',
-    file: 'services/store/postgres/migrations/004-running-role.ts',
+    file: 'services/store/postgres/migrations/running-role.ts',
     text: "CASE WHEN parent.pending THEN 'FINALIZE' ELSE '' END",
     replacement: "''",
     test: LEAVES,
@@ -178,7 +178,7 @@ export const POSTGRES_BUGS: readonly PlantedBug[] = [
   {
     id: 'postgres-detach-waits-for-ever',
     bug: 'a reader that holds its transaction keeps recorders from making a leaf',
-    file: 'services/store/postgres/migrations/004-running-role.ts',
+    file: 'services/store/postgres/migrations/running-role.ts',
     text: "SET lock_timeout = '250ms'",
     replacement: "SET lock_timeout = '0'",
     test: LEAVES,

@@ -10,6 +10,7 @@ import { openKafkaBroker } from './kafka/open-kafka.ts';
 import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';
 import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-commands.ts';
 import { topicSpecs } from './kafka/topics/topics.ts';
+import { fileFault } from './sqlite/file/schema.ts';
 import { vacuumBrokerFile } from './sqlite/file/vacuum.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 
@@ -17,6 +18,16 @@ import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
 interface Watched {
   readonly activity?: Activity;
   readonly culprits?: Culprits;
+}
+
+/** Returns the file of the embedded engine. */
+export function brokerFile({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'broker.db');
+}
+
+/** Returns why this build cannot use the embedded engine's file, in one line with what helps; undefined when it can. */
+export function brokerFileFault(config: Pick<Config, 'dataDir'>): string | undefined {
+  return fileFault(brokerFile(config));
 }
 
 /** Opens the configured engine: the only place that chooses one. */
@@ -29,7 +40,7 @@ export function openBroker(
   switch (config.engine) {
     case 'sqlite':
       return openSqliteBroker({
-        file: join(config.dataDir, 'broker.db'),
+        file: brokerFile(config),
         clock,
         retryScale: config.sender.retryScale,
         log,
@@ -56,8 +67,9 @@ export function openBroker(
  * Writes the embedded engine's file anew, without what was deleted, while the service is stopped. Returns its name; null where
  * there is none. Throws one line for an operator.
  */
-export function vacuumBroker({ engine, dataDir }: Pick<Config, 'engine' | 'dataDir'>): string | null {
-  const file = join(dataDir, 'broker.db');
+export function vacuumBroker(config: Pick<Config, 'engine' | 'dataDir'>): string | null {
+  const { engine } = config;
+  const file = brokerFile(config);
   return engine === 'sqlite' && vacuumBrokerFile(file) ? file : null;
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { areHere, type PostgresAddress, parsePostgresUrl } from './postgres/client/postgres-address.ts';
 import { restoreSqliteStore } from './sqlite/maintenance/restore.ts';
 import { vacuumSqliteStore } from './sqlite/maintenance/vacuum.ts';
+import { fileFault } from './sqlite/migrations/migrate.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
@@ -16,6 +17,11 @@ type StoreConfig = Pick<Config, 'dataDir' | 'autoDisable' | 'environment' | 'pos
 /** Returns the file of the store on SQLite. */
 export function storeFile({ dataDir }: Pick<StoreConfig, 'dataDir'>): string {
   return join(dataDir, 'store.db');
+}
+
+/** Returns why this build cannot use the store's file, in one line with what helps; undefined when it can. */
+export function storeFileFault(config: Pick<StoreConfig, 'dataDir'>): string | undefined {
+  return fileFault(storeFile(config));
 }
 
 /**

@@ -10,6 +10,11 @@ export function sandboxCommand(
   return {
     builder: {
       demo: { type: 'boolean', default: true, describe: 'Built-in receiver and a first scenario; --no-demo' },
+      anew: {
+        type: 'boolean',
+        default: false,
+        describe: 'Where another build wrote the data: keep it beside, and begin anew',
+      },
     },
     handler: async (options) => {
       // It makes its data where it is started.

@@ -86,7 +86,7 @@ export const PARTS: readonly Part[] = [
     name: 'the SQLite floor',
     files: /^services\/sqlite\//,
     parts: ['messages', ...FOUNDATION],
-    packages: ['better-sqlite3'],
+    packages: ['better-sqlite3', 'node:crypto', 'node:fs', 'node:path'],
     instead: 'It knows files, locks and ids, and no table: what is stored belongs to the engines.',
   },
   {
@@ -206,10 +206,11 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'the wiring',
-    files: /^services\/(main|api-jobs|recording|watch)\.ts$/,
+    files: /^services\/(main|api-jobs|recording|watch|data-files)\.ts$/,
     parts: [
       'the wiring',
       ...STATION_MAY,
+      'the SQLite floor',
       'observability',
       'the broker chooser',
       'the store chooser',

@@ -31,8 +31,8 @@ import { noteClockChanges } from './clock-note.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EventPublisher } from './event-publisher.ts';
-import { EngineThread } from './file/engine-thread.ts';
-import { EVENTS, JOURNAL, type OpenedFile, streamOf } from './file/wire.ts';
+import { EngineThread, type OpenedBroker } from './file/engine-thread.ts';
+import { EVENTS, JOURNAL, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
 import { Purging, remnantsOf } from './purging.ts';
@@ -105,7 +105,7 @@ class SqliteEngine implements SqliteBroker {
   readonly #purging: Purging;
   #closing: Promise<void> | null = null;
 
-  constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedFile) {
+  constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedBroker) {
     const { clock, log } = options;
     this.#options = options;
     this.#thread = thread;

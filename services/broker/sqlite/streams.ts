@@ -1,28 +1,24 @@
-import { encodedDecoder, type RecordDecoder } from '../../codec/record-codec.ts';
+import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { BrokerStatus, PartitionStatus, StreamName } from '../broker-status.ts';
 import { ParkedTally } from '../parked-tally.ts';
 import type { CommitHalf } from './commit-half.ts';
 import { DelayedTasks } from './delayed-tasks.ts';
-import { CODECS, type EngineThread } from './file/engine-thread.ts';
-import { type CommitReply, EVENTS, JOURNAL, type OpenedFile, type RecordKind, STREAMS } from './file/wire.ts';
+import type { EngineThread, OpenedBroker } from './file/engine-thread.ts';
+import { type CommitReply, EVENTS, JOURNAL, STREAMS } from './file/wire.ts';
 import { LogStream } from './log-stream.ts';
 
 /** Every stream of the file: the logs, their delayed tasks, and the decoders of stored records. */
 export class Streams {
-  readonly #decoders = new Map<number, RecordDecoder<unknown>>();
+  readonly #decoders: OpenedBroker['decoders'];
   readonly #clock: Clock;
   readonly #logs: readonly LogStream<unknown>[];
   readonly #delayed: readonly DelayedTasks[];
 
-  constructor(thread: EngineThread, opened: OpenedFile, clock: Clock, failed: (error: Error) => void) {
+  constructor(thread: EngineThread, opened: OpenedBroker, clock: Clock, failed: (error: Error) => void) {
     this.#clock = clock;
-    for (const { id, record, schema } of opened.schemas) {
-      const codec = CODECS[record as RecordKind];
-      // Journal entries are passed on encoded.
-      this.#decoders.set(id, record === 'journal' ? encodedDecoder(codec, schema) : codec.decoder(schema));
-    }
+    this.#decoders = opened.decoders;
     this.#logs = STREAMS.map((_, stream) => {
       const pending = opened.pending[stream] ?? 0;
       const oldest = opened.oldest[stream] ?? -1;

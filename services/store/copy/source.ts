@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { connect } from '../../sqlite/connect.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
+import { layoutFault } from '../../sqlite/migrate-file.ts';
 import { backupSqliteStore } from '../sqlite/maintenance/backup.ts';
 import { MIGRATIONS } from '../sqlite/migrations/migrate.ts';
 import { CopyRefused } from './copy-refused.ts';
@@ -86,12 +87,8 @@ export function isInUse(file: string): boolean {
 }
 
 function refuseUnfit(db: Sqlite, file: string): void {
-  const layout = Number(db.pragma('user_version', { simple: true }));
-  if (layout !== MIGRATIONS.length)
-    throw new CopyRefused(
-      `${file} has layout ${layout}, this build copies ${MIGRATIONS.length}: start the service of this build once, ` +
-        'which migrates it',
-    );
+  const fault = layoutFault(db, file, MIGRATIONS);
+  if (fault !== undefined) throw new CopyRefused(fault);
   // SQLite's index of URLs does not have the single webhook of 2.2.8; PostgreSQL's has.
   const twice = db
     .prepare(

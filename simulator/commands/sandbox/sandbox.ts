@@ -8,6 +8,7 @@ import { CommandFailure, EXIT } from '../../exit.ts';
 import { openAuthority } from '../../receiver/certificate-authority.ts';
 import type { CommandOptions, Session } from '../../session.ts';
 import { EGRESS_ALLOW, type Environment } from '../../settings.ts';
+import { beginAnew } from './begin-anew.ts';
 import { type Demo, playDemo, removeDemoEndpoint } from './demo.ts';
 import { ensureKeys } from './keys.ts';
 import { trustedAuthorities } from './trusted-authorities.ts';
@@ -15,6 +16,7 @@ import { nextSteps, welcome } from './welcome.ts';
 
 export interface SandboxOptions extends CommandOptions {
   readonly demo: boolean;
+  readonly anew?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export async function sandbox(session: Session, options: SandboxOptions): Promis
       ['start the service for production with: hookrail serve'],
     );
   }
+  await beginAnew(session, options);
   const started = start(session).catch((error: unknown) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox did not start: ${messageOf(error)}`);
   });

@@ -10,7 +10,6 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Broker } from '../../../services/broker/broker.ts';
 import { openBrokerFile } from '../../../services/broker/sqlite/file/schema.ts';
-import { STREAMS } from '../../../services/broker/sqlite/file/wire.ts';
 import { openSqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { taskCodec } from '../../../services/codec/records.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
@@ -69,11 +68,24 @@ describe('opening the broker file', () => {
     expect((error as Error).message).not.toContain('\n');
   });
 
-  it('fails when the file is of a newer version', async () => {
+  it.each([
+    ['a newer version', 'PRAGMA user_version = 99', /broker\.db has layout 99, this build knows up to 1/],
+    [
+      'another build',
+      'PRAGMA application_id = 7',
+      /broker\.db was written by another build \(layout 7, .*mv /,
+    ],
+    [
+      'a build without a layout',
+      'PRAGMA application_id = 0',
+      /broker\.db was written by another build \(layout 0,/,
+    ],
+  ])('fails when the file is of %s', async (_what, change, said) => {
+    await (await open()).close();
     const db = new Database(file);
-    db.pragma('user_version = 99');
+    db.exec(change);
     db.close();
-    await expect(open()).rejects.toThrow(/broker\.db.*newer version.*99/);
+    await expect(open()).rejects.toThrow(said);
   });
 
   it('sets synchronous=FULL on a WAL, also when the file exists', () => {
@@ -130,6 +142,21 @@ describe('a broker file of an earlier version', () => {
     // The row's due time is the one that counts: it is moved when the system's time was set.
     expect(seen).toEqual(expect.arrayContaining([first, { ...second, dueAt: 1 }]));
   });
+
+  it('is refused in one line when its records cannot be read', async () => {
+    await (await open()).close();
+    const other = { ...JSON.parse(taskCodec.schema), fields: [{ name: 'deliveryId', type: 'int' }] };
+    const db = new Database(file);
+    const add = db.prepare("INSERT INTO writer_schema(id, record, schema) VALUES (78, 'task', ?)");
+    add.run(JSON.stringify(other));
+    db.close();
+    const refused = await open().catch((error: Error) => error.message);
+    expect(refused).toMatch(
+      /^the task records in .*broker\.db are of another build, and this one cannot read them \(.*begin anew$/,
+    );
+    // The file was let go.
+    await expect(open()).rejects.toThrow('the task records');
+  });
 });
 
 describe('rows that are packed', () => {
@@ -142,18 +169,6 @@ describe('rows that are packed', () => {
     expect(db.prepare('SELECT count(*) FROM log_live WHERE packed = 1').pluck().get()).toBeGreaterThan(0);
     db.close();
     expect(await tasksOf(await open(), tasks.length)).toEqual(tasks);
-  });
-
-  it('come into a file of the format before', async () => {
-    const task = aTask();
-    const broker = await open();
-    await broker.publishTasks([{ task, journal: [] }]);
-    await broker.close();
-    const db = new Database(file);
-    for (const stream of STREAMS) db.exec(`ALTER TABLE log_${stream} DROP COLUMN packed`);
-    db.pragma('user_version = 1');
-    db.close();
-    expect(await tasksOf(await open(), 1)).toEqual([task]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,24 +9,16 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DomainEvent } from '../../../services/domain/event.ts';
 import { systemClock } from '../../../services/process/clock.ts';
+import { migrateFile } from '../../../services/sqlite/migrate-file.ts';
 import { audit } from '../../../services/store/rules/reads/audit.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
-import { refused } from '../../../services/store/sqlite/migrations/010-refused.ts';
 import { MIGRATIONS, migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { SQLITE_DIALECT } from '../../../services/store/sqlite/statements.ts';
-import { type DeliveryStatus, type Store, StoreUnavailable } from '../../../services/store/store.ts';
+import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
-import {
-  createEndpoint,
-  eventNumber,
-  failed,
-  head,
-  journalOf,
-  routed,
-} from '../../support/records/journal-entries.ts';
+import { createEndpoint, eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
 
 /**
  * What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be
@@ -65,51 +58,37 @@ describe('the SQLite file of the store', () => {
   });
 
   it('is refused when a newer build wrote it', async () => {
+    await (await open()).close();
     const db = new Database(file);
     db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
     db.close();
     await expect(open()).rejects.toThrow(`${file} has layout ${MIGRATIONS.length + 1}`);
   });
 
-  it('is migrated from every older layout, with its content', async () => {
-    for (let layout = 1; layout < MIGRATIONS.length; layout += 1) {
-      file = join(directory, `layout-${layout}.db`);
-      const db = openConnection(file, 'write');
-      migrate(db, file, MIGRATIONS.slice(0, layout));
-      db.exec(
-        "INSERT INTO merchant (seq, merchant_id, name, state, sender_account_details, version) VALUES (1, 'a-merchant', 'Shop', 'active', 0, 7)",
-      );
-      db.close();
-      const store = await open();
-      expect(await store.merchants.get(MERCHANT)).toMatchObject({ name: 'Shop', version: 7 });
-      const endpointId = randomUUID();
-      await journalOf(store)(routed(eventNumber(MERCHANT, 1), [endpointId]));
-      expect((await store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records).toHaveLength(1);
-      await store.close();
-    }
-  });
-
-  it('of a build without the status `refused` gets it at the migration, for deliveries that a 410 ended', async () => {
-    const endpointId = randomUUID();
-    const [gone, failing] = [1, 2].map((n) => eventNumber(MERCHANT, n)) as [DomainEvent, DomainEvent];
-    let store = await open();
-    await journalOf(store)(
-      ...[gone, failing].map((event) => routed(event, [endpointId])),
-      failed(head(gone, endpointId), 'endpoint_gone'),
-      failed(head(failing, endpointId, { attempt: 7 })),
-    );
-    await store.close();
-    const db = new Database(file);
-    db.exec('UPDATE delivery SET status = 4 WHERE status = 6');
-    // The migration alone: later layouts cannot be made twice.
-    db.exec(refused);
+  it.each([
+    [
+      'of a build with another first layout',
+      ['CREATE TABLE merchant (seq INTEGER)'],
+      /written by another build \(layout /,
+    ],
+    [
+      'of a build that counted its layouts only',
+      undefined,
+      /written by another build \(layout 0, this one has/,
+    ],
+    ['of another program', [], /is the database of another program: move it away/],
+  ])('is refused, and stays as it is, when it is %s', async (_what, migrations, said) => {
+    const db = openConnection(file, 'write');
+    if (migrations?.length) migrateFile(db, file, migrations);
+    else db.exec('CREATE TABLE merchant (seq INTEGER)');
+    if (!migrations) db.pragma('user_version = 17');
     db.close();
-    store = await open();
-    const eventsWith = async (status: DeliveryStatus) =>
-      (await store.log.deliveries(MERCHANT, endpointId, { status, limit: 10 })).records.map((d) => d.eventId);
-    expect(await eventsWith('refused')).toEqual([gone.eventId]);
-    expect(await eventsWith('exhausted')).toEqual([failing.eventId]);
-    await store.close();
+    const before = readFileSync(file);
+    const refused = await open().catch((error: Error) => error.message);
+    expect(refused).toMatch(said);
+    expect(refused).toContain(file);
+    expect(refused).not.toContain('\n');
+    expect(readFileSync(file).equals(before)).toBe(true);
   });
 
   it('is written with every commit durable, on every connection, new or reopened', () => {

@@ -1,7 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 
 /** A build of hookrail and the folder that it runs from. */
@@ -37,10 +46,24 @@ export async function storeOf({ folder }: Build): Promise<typeof openSqliteStore
   return module.openSqliteStore;
 }
 
-/** Returns whether each build can open the other's store: a build refuses the layout of a newer one. */
-export function haveSameLayout(one: Build, other: Build): boolean {
+/** What makes the tables of a build, and the records of its streams. */
+const FORMATS = [
+  'services/store/sqlite/migrations',
+  'services/store/postgres/migrations',
+  'services/broker/sqlite/file/schema.ts',
+  'schemas/internal',
+];
+
+/** Returns whether both builds have the same data formats. Before 0.1.0 a build refuses the data of another format. */
+export function haveSameFormats(one: Build, other: Build): boolean {
   const [ones, others] = [one, other].map(({ folder }) =>
-    readdirSync(join(folder, 'services/store/sqlite/migrations')).join(),
+    FORMATS.flatMap((path) => textsIn(join(folder, path))),
   );
-  return ones === others;
+  return isDeepStrictEqual(ones, others);
+}
+
+function textsIn(path: string): readonly string[] {
+  if (!existsSync(path)) return ['none'];
+  if (!statSync(path).isDirectory()) return [readFileSync(path, 'utf8')];
+  return readdirSync(path).flatMap((name) => [name, readFileSync(join(path, name), 'utf8')]);
 }

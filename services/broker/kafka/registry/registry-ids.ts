@@ -18,6 +18,8 @@ export interface ResolveOptions {
   readonly giveUpMs: number;
 }
 
+/** The status of a registry that has a schema with which the given one is incompatible. */
+const INCOMPATIBLE = 409;
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 5_000;
 const VARIABLE = 'HOOKRAIL_SCHEMA_REGISTRY_URL';
@@ -64,6 +66,11 @@ function remedyOf(status: number | undefined, subject: string): string {
       'with the commands of `hookrail operator schemas`, and set HOOKRAIL_SCHEMA_REGISTRY_REGISTER=false'
     );
   }
+  if (status === INCOMPATIBLE)
+    return (
+      `another build has written records that this one could not read. Before 0.1.0 use that build, or a registry and ` +
+      `topics of its own (HOOKRAIL_KAFKA_TOPIC_PREFIX) for this one, or delete the topics and the subject ${subject}`
+    );
   return `check the versions and the compatibility level of the subject ${subject}`;
 }
 

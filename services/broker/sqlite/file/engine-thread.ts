@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
-import type { RecordCodec } from '../../../codec/record-codec.ts';
+import { encodedDecoder, type RecordCodec, type RecordDecoder } from '../../../codec/record-codec.ts';
 import {
   deadLetterCodec,
   directoryCodec,
@@ -9,6 +9,7 @@ import {
   quarantinedCodec,
   taskCodec,
 } from '../../../codec/records.ts';
+import { errorLine } from '../../../messages/error-message.ts';
 import { spawnWorker } from '../../../process/worker-thread.ts';
 import type { EngineThreadData, OpenedFile, RecordKind, Reply, Request } from './wire.ts';
 
@@ -20,6 +21,12 @@ export const CODECS: Readonly<Record<RecordKind, RecordCodec<unknown>>> = {
   quarantined: quarantinedCodec,
   deadLetter: deadLetterCodec,
 };
+
+/** What was found in the file, and how its records are read. */
+export interface OpenedBroker extends OpenedFile {
+  /** By the number of the schema that a record was written with. */
+  readonly decoders: ReadonlyMap<number, RecordDecoder<unknown>>;
+}
 
 type Read = Exclude<Request, { kind: 'commit' }>;
 
@@ -44,7 +51,7 @@ export class EngineThread {
   }
 
   /** Opens the file in a thread of its own. Rejects with one line for an operator when it cannot be opened. */
-  static async open(file: string): Promise<{ readonly thread: EngineThread; readonly opened: OpenedFile }> {
+  static async open(file: string): Promise<{ readonly thread: EngineThread; readonly opened: OpenedBroker }> {
     const schemas = Object.entries(CODECS).map(([record, { schema }]) => ({
       record: record as RecordKind,
       schema,
@@ -52,9 +59,17 @@ export class EngineThread {
     const data: EngineThreadData = { file, instance: randomUUID(), schemas };
     const thread = new EngineThread(spawnWorker(new URL('./worker.ts', import.meta.url), data));
     const reply = await new Promise<Reply>((answer, gone) => thread.#waiting.push({ answer, gone }));
-    if (reply.kind === 'opened') return { thread, opened: reply };
-    await thread.terminate();
-    throw new Error(reply.kind === 'refused' ? reply.message : `unexpected answer ${reply.kind}`);
+    try {
+      if (reply.kind !== 'opened')
+        throw new Error(reply.kind === 'refused' ? reply.message : `unexpected answer ${reply.kind}`);
+      const decoders = reply.schemas.map(({ id, record, schema }) => {
+        return [id, decoderFor(file, record as RecordKind, schema)] as const;
+      });
+      return { thread, opened: { ...reply, decoders: new Map(decoders) } };
+    } catch (error) {
+      await thread.terminate();
+      throw error;
+    }
   }
 
   /**
@@ -105,5 +120,19 @@ export class EngineThread {
     this.#gone = error;
     for (const { gone } of this.#waiting.splice(0)) gone(error);
     this.onGone(error);
+  }
+}
+
+/** Throws one line when records with this schema cannot be read: another build has written them. */
+function decoderFor(file: string, record: RecordKind, schema: string): RecordDecoder<unknown> {
+  const codec = CODECS[record];
+  try {
+    // Journal entries are passed on encoded.
+    return record === 'journal' ? encodedDecoder(codec, schema) : codec.decoder(schema);
+  } catch (error) {
+    throw new Error(
+      `the ${record} records in ${file} are of another build, and this one cannot read them ` +
+        `(${errorLine(error).slice(0, 200)}): run that build, or move the file away and begin anew`,
+    );
   }
 }

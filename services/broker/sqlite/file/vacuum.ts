@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
+import { purge } from '../../../sqlite/purge.ts';
 import { vacuumFile } from '../../../sqlite/vacuum-file.ts';
-import { openBrokerFile, purgeWhole } from './schema.ts';
+import { openBrokerFile } from './schema.ts';
 
 /** Writes the broker's file anew without what was deleted, as vacuumFile does. Returns false where there is none. */
 export function vacuumBrokerFile(file: string): boolean {
   if (!existsSync(file)) return false;
   const open = () => openBrokerFile(file);
-  vacuumFile(file, open, (db) => purgeWhole(db, Number.POSITIVE_INFINITY));
+  vacuumFile(file, open, (db) => purge(db, Number.POSITIVE_INFINITY));
   return true;
 }

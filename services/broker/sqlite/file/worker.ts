@@ -5,9 +5,10 @@ import Database from 'better-sqlite3';
 import { messageOf } from '../../../messages/error-message.ts';
 import { isDamage } from '../../../sqlite/database.ts';
 import { type ExclusiveLock, lockExclusively } from '../../../sqlite/exclusive-lock.ts';
+import { purge } from '../../../sqlite/purge.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
-import { instanceOf, moveDueTimes, openBrokerFile, purgeWhole, writerSchemas } from './schema.ts';
+import { instanceOf, moveDueTimes, openBrokerFile, writerSchemas } from './schema.ts';
 import type { CommitHalfMessage, EngineThreadData, Reply, Request } from './wire.ts';
 
 /** After about this many bytes written, the WAL is copied into the file: few enough to delay a commit only shortly. */
@@ -100,7 +101,7 @@ function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'cl
       case 'readQuarantined':
         return reader.quarantined(request);
       case 'purge': {
-        const isWhole = purgeWhole(engine.db, request.bytesMax);
+        const isWhole = purge(engine.db, request.bytesMax);
         engine.committer.bytesInWal = 0;
         return { kind: 'purged', isWhole };
       }

@@ -6,7 +6,7 @@ import type { Transaction as StoreTransaction } from '../../sql/transaction.ts';
 import type { CopyRows } from './copy-rows.ts';
 import { POSTGRES_DIALECT } from './dialect.ts';
 
-/** A row of the feed that a transaction adds (migrations/002-delivery-log.ts). */
+/** A row of the feed that a transaction adds (migrations/log-tables.ts). */
 export interface FeedItem {
   readonly merchantId: string;
   readonly kind: number;

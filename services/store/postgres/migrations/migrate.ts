@@ -1,13 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../../process/clock.ts';
 import type { Statements } from '../../sql/statements.ts';
 import type { PostgresAddress } from '../client/postgres-address.ts';
 import { PostgresDatabase } from '../client/postgres-database.ts';
-import { management } from './001-management.ts';
-import { deliveryLog } from './002-delivery-log.ts';
-import { publishers } from './003-publishers.ts';
-import { runningRole } from './004-running-role.ts';
-import { seals } from './005-seals.ts';
 import { grantRunning } from './grants.ts';
+import { logTables } from './log-tables.ts';
+import { managementTables } from './management-tables.ts';
+import { runningRole } from './running-role.ts';
 import { carryOut, type Step } from './steps.ts';
 
 export interface Migration {
@@ -21,13 +20,9 @@ export interface Migration {
 
 const change = (sql: string): Step => ({ kind: 'change', sql });
 
-/** All migrations in order; the n-th makes layout n. Never change one that was released. */
+/** All migrations in order; the n-th makes layout n. Nothing is released yet: a change of the tables edits the first. */
 export const MIGRATIONS: readonly Migration[] = [
-  { steps: [change(management)], worksWith: 1 },
-  { steps: [change(deliveryLog)], worksWith: 2 },
-  { steps: [change(publishers)], worksWith: 2 },
-  { steps: [change(runningRole)], worksWith: 2 },
-  { steps: [change(seals)], worksWith: 2 },
+  { steps: [change(managementTables), change(logTables), change(runningRole)], worksWith: 1 },
 ];
 
 /** The name of the advisory lock of migrations: one process migrates at a time. */
@@ -66,7 +61,7 @@ export async function migrate(
   clock: Pick<Clock, 'sleep'>,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const { version } = await layoutOf(database);
+  const { version } = await layoutOf(database, migrations);
   if (version === migrations.length) return { from: version, to: version };
   if (version > 0) await refuseForeign(database);
   // A pooler keeps the session, and with it the lock, for other clients.
@@ -91,15 +86,15 @@ async function applyAll(
   migrations: readonly Migration[],
 ): Promise<{ readonly from: number; readonly to: number }> {
   await database.transaction((tx) => tx.rows(LAYOUT));
-  const { version: from } = await layoutOf(database);
+  const { version: from } = await layoutOf(database, migrations);
   if (from > migrations.length)
     throw new Error(
       `the database has layout ${from}, this build knows up to ${migrations.length}: run the newer build`,
     );
   for (let version = from + 1; version <= migrations.length; version += 1) {
     const { steps, worksWith } = migrations[version - 1] as Migration;
-    const begin = 'INSERT INTO layout VALUES ($1, $2, 0) ON CONFLICT DO NOTHING';
-    await database.transaction((tx) => tx.change(begin, [version, worksWith]));
+    const begin = 'INSERT INTO layout VALUES ($1, $2, 0, NULL, $3) ON CONFLICT DO NOTHING';
+    await database.transaction((tx) => tx.change(begin, [version, worksWith, idOf(migrations)]));
     const done = await database.read(({ first }) =>
       first<{ readonly steps: number }>('SELECT steps FROM layout WHERE version = $1', [version]),
     );
@@ -115,9 +110,14 @@ async function applyAll(
   return { from, to: migrations.length };
 }
 
-/** `steps`: how many were carried out; `applied_at`: null until all were. */
+/** `steps`: how many were carried out; `applied_at`: null until all were; `first_id`: stands for the first migration. */
 const LAYOUT = `CREATE TABLE IF NOT EXISTS layout (
-  version int PRIMARY KEY, works_with int NOT NULL, steps int NOT NULL, applied_at timestamptz)`;
+  version int PRIMARY KEY, works_with int NOT NULL, steps int NOT NULL, applied_at timestamptz, first_id text)`;
+
+/** Returns what stands for the first migration: a build knows by it the databases of builds that made other tables. */
+function idOf([first]: readonly Migration[]): string {
+  return createHash('sha256').update(JSON.stringify(first?.steps)).digest('hex').slice(0, 8);
+}
 
 /** The layout of a database. */
 export interface Layout {
@@ -127,7 +127,11 @@ export interface Layout {
   readonly worksWith: number;
 }
 
-export async function layoutOf(database: PostgresDatabase): Promise<Layout> {
+/** Rejects with one line, with what helps, when another build has made the tables, or the role may not see them. */
+export async function layoutOf(
+  database: PostgresDatabase,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<Layout> {
   const access = await layoutAccess(database);
   if (!access) return { version: 0, worksWith: 0 };
   if (!access.mayRead)
@@ -135,7 +139,15 @@ export async function layoutOf(database: PostgresDatabase): Promise<Layout> {
       `the role ${access.role} was not granted the tables: run hookrail operator store migrate with ` +
         `HOOKRAIL_POSTGRES_MIGRATE_URL, of the role ${access.owner}, and ${access.role} in HOOKRAIL_POSTGRES_URL`,
     );
-  return database.read(layoutIn);
+  const { firstId, ...layout } = await database.read(layoutIn);
+  const id = idOf(migrations);
+  if (layout.worksWith > 0 && firstId !== id)
+    throw new Error(
+      `the tables of the database are of another build (layout ${firstId ?? 'unknown'}, this one has ${id}), and before ` +
+        '0.1.0 no build uses those of another: run that build, or make another database (createdb) and name it in ' +
+        'HOOKRAIL_POSTGRES_URL',
+    );
+  return layout;
 }
 
 interface LayoutAccess {
@@ -165,20 +177,23 @@ async function refuseForeign(database: PostgresDatabase): Promise<void> {
   );
 }
 
-async function layoutIn({ first }: Statements): Promise<Layout> {
-  const row = await first<Layout>(
+async function layoutIn({ first }: Statements): Promise<Layout & { readonly firstId: string | null }> {
+  // As JSON: the tables of another build may lack a column.
+  const row = await first<Layout & { readonly firstId: string | null }>(
     `SELECT coalesce(max(version) FILTER (WHERE applied_at IS NOT NULL), 0)::int AS version,
-     coalesce(max(works_with), 0)::int AS "worksWith" FROM layout`,
+     coalesce(max(works_with), 0)::int AS "worksWith",
+     max(to_jsonb(layout) ->> 'first_id') FILTER (WHERE version = 1) AS "firstId" FROM layout`,
   );
-  return row ?? { version: 0, worksWith: 0 };
+  return row ?? { version: 0, worksWith: 0, firstId: null };
 }
 
 /** Throws one line, with the command that helps, when a build with these migrations cannot use the database. */
 export async function checkLayout(
   database: PostgresDatabase,
-  needed: number = MIGRATIONS.length,
+  migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  const { version, worksWith } = await layoutOf(database);
+  const { version, worksWith } = await layoutOf(database, migrations);
+  const needed = migrations.length;
   if (version < needed)
     throw new Error(
       `the database has layout ${version}, this build needs ${needed}: migrate it with hookrail operator store migrate`,

@@ -4,12 +4,11 @@ import type Database from 'better-sqlite3';
 import { createPrivately, openPrivateFolder } from '../../../process/private-files.ts';
 import { connect } from '../../../sqlite/connect.ts';
 import { damaged, isDamage } from '../../../sqlite/database.ts';
+import { freeName, renameDatabase, SIDE_FILES } from '../../../sqlite/database-files.ts';
 import { lockExclusively } from '../../../sqlite/exclusive-lock.ts';
+import { layoutFault } from '../../../sqlite/migrate-file.ts';
 import { MIGRATIONS } from '../migrations/migrate.ts';
 import { carryOver } from './carry-over.ts';
-
-/** Endings of the files beside a store's database. */
-const SIDE_FILES = ['-wal', '-shm'] as const;
 
 /**
  * Replaces the store at `file` with a backup; the old files are kept beside it. No process may have the store open.
@@ -34,11 +33,7 @@ export function restoreSqliteStore(
     chmodSync(incoming, 0o600);
     const keptAs = existsSync(file) ? freeName(`${file}.before-restore`) : null;
     carryOver(incoming, { from, file, keptAs, at });
-    if (keptAs !== null) {
-      // Its side files first: without them the database would be an older one.
-      for (const end of SIDE_FILES) if (existsSync(file + end)) renameSync(file + end, keptAs + end);
-      renameSync(file, keptAs);
-    }
+    if (keptAs !== null) renameDatabase(file, keptAs);
     for (const end of SIDE_FILES) rmSync(file + end, { force: true });
     renameSync(incoming, file);
     return { keptAs };
@@ -52,14 +47,10 @@ function verify(backup: string): void {
   let db: Database.Database | undefined;
   try {
     db = connect(backup, { readonly: true });
-    const layout = Number(db.pragma('user_version', { simple: true }));
     const tables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name IN ('merchant', 'endpoint')");
-    if (layout < 1 || tables.pluck().get() !== 2) throw new Error(`${backup} is not a store of hookrail`);
-    if (layout > MIGRATIONS.length) {
-      throw new Error(
-        `${backup} has layout ${layout}, this build knows up to ${MIGRATIONS.length}: use the newer build`,
-      );
-    }
+    if (tables.pluck().get() !== 2) throw new Error(`${backup} is not a store of hookrail`);
+    const fault = layoutFault(db, backup, MIGRATIONS);
+    if (fault !== undefined) throw new Error(fault);
     const [verdict] = db.pragma('integrity_check(1)') as { readonly integrity_check: string }[];
     if (verdict?.integrity_check !== 'ok') {
       throw new Error(`${backup} is damaged (${verdict?.integrity_check}): use another backup`);
@@ -69,10 +60,4 @@ function verify(backup: string): void {
   } finally {
     db?.close();
   }
-}
-
-function freeName(name: string): string {
-  let candidate = name;
-  for (let count = 2; existsSync(candidate); count += 1) candidate = `${name}-${count}`;
-  return candidate;
 }

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Delivery } from '../../log/delivery.ts';
 import { missedAfter } from '../../log/missed.ts';
 
-/** Writes the events that endpoints have missed (see migrations/003-replays.ts). Writes nothing while nothing fails. */
+/** Writes the events that endpoints have missed (see migrations/log-tables.ts). Writes nothing while nothing fails. */
 export class MissedRows {
   readonly #pass;
   readonly #add;

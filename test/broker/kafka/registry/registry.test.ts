@@ -164,8 +164,9 @@ describe('a codec whose registry fails', () => {
     fake.mood = 'conflict';
     expect(await lineOf(open(registry, clock))).toBe(
       `the schema registry at ${fake.url} rejects this version's schema of ${taskCodec.name}: ` +
-        'Incompatible: field is gone; check the versions and the compatibility level of the ' +
-        `subject ${taskCodec.name}`,
+        'Incompatible: field is gone; another build has written records that this one could not read. Before 0.1.0 ' +
+        'use that build, or a registry and topics of its own (HOOKRAIL_KAFKA_TOPIC_PREFIX) for this one, or delete ' +
+        `the topics and the subject ${taskCodec.name}`,
     );
   });
 
@@ -174,10 +175,7 @@ describe('a codec whose registry fails', () => {
       'forbidden',
       /User is denied.*HOOKRAIL_SCHEMA_REGISTRY_USERNAME.*DeliveryTask; .*`hookrail operator schemas`/,
     ],
-    [
-      'conflict',
-      /Incompatible: field is gone; check the versions and the compatibility level.*DeliveryTask$/,
-    ],
+    ['conflict', /Incompatible: field is gone; another build has written records .*DeliveryTask$/],
     ['invalid', /Invalid schema; check the versions and the compatibility level.*DeliveryTask$/],
   ] as const)('ends the start at once, in one line, when a registration is %s', async (mood, line) => {
     fake.mood = mood;

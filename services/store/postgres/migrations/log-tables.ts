@@ -6,7 +6,7 @@
  *
  * Unique indexes are of each leaf alone (leaves/leaves.ts): of the whole table they would have to contain `created_at`.
  */
-export const deliveryLog = `
+export const logTables = `
 -- counted: attempts up to here count no more for the health of endpoints (services/store/copy).
 CREATE TABLE journal_position (
   partition text COLLATE "C" PRIMARY KEY,
@@ -31,6 +31,7 @@ CREATE TABLE log_endpoint (
 CREATE SEQUENCE log_block;
 
 -- trace: see services/store/log/trace-lines.ts. removed_at: when its bodies were removed, by an erasure.
+-- published_by: the id of the key that published it, or 'kafka'; null where it is not known.
 CREATE TABLE event (
   seq bigint NOT NULL,
   created_at bigint NOT NULL,
@@ -44,7 +45,8 @@ CREATE TABLE event (
   simulated smallint NOT NULL,
   routed_at float8 NOT NULL,
   removed_at bigint,
-  trace text NOT NULL
+  trace text NOT NULL,
+  published_by bytea
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX event_newest ON event (merchant, created_at, seq);
 
@@ -150,7 +152,6 @@ CREATE TABLE feed (
   ref bigint,
   ref_at bigint
 ) PARTITION BY RANGE (created_at);
-
 
 -- Resends of missed events. One at a time of an endpoint, or of a merchant, or of all.
 CREATE TABLE replay (

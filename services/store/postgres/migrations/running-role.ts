@@ -55,7 +55,7 @@ BEGIN
   SELECT inhdetachpending AS pending INTO parent FROM pg_inherits
     WHERE inhrelid = to_regclass(leaf) AND inhparent = kind::regclass;
   IF FOUND THEN
-    -- FINALIZE: an earlier build detached it concurrently, and was cut off.
+    -- FINALIZE: someone began to detach it concurrently, and was cut off.
     EXECUTE format('ALTER TABLE %I DETACH PARTITION %I %s', kind, leaf, CASE WHEN parent.pending THEN 'FINALIZE' ELSE '' END);
     RETURN true;
   END IF;
