@@ -1,6 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { isIn, tierOf } from './test/tiers.ts';
+
+const tier = tierOf(process.env.HOOKRAIL_TEST_TIER);
+/** Suites of the other tier. */
+const LEFT_OUT = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((name) => `test/${name}`)
+  .filter((path) => path.endsWith('.test.ts') && !isIn(tier, path));
 
 /** Throws for a suite that does not exist: it would silently run among the others after a move. */
 function files(names: readonly string[]): string[] {
@@ -73,10 +80,25 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-const group = (name: string, groupOrder: number, maxWorkers: number) => ({
-  name,
-  maxWorkers,
-  sequence: { groupOrder },
+const group = (
+  name: string,
+  groupOrder: number,
+  maxWorkers: number,
+  suites: readonly string[],
+  except: readonly string[] = [],
+) => ({
+  extends: true as const,
+  test: {
+    ...{
+      name,
+      maxWorkers,
+      sequence: { groupOrder },
+      include: [...suites],
+      exclude: [...except, ...LEFT_OUT],
+    },
+    // Fewer generated requests than the suite's own number.
+    env: tier === 'quick' ? { SCHEMATHESIS_EXAMPLES: '10' } : {},
+  },
 });
 
 export default defineConfig({
@@ -105,16 +127,9 @@ export default defineConfig({
       reporter: ['text-summary'],
     },
     projects: [
-      {
-        extends: true,
-        test: {
-          ...group('together', 0, 3),
-          include: ['test/**/*.test.ts'],
-          exclude: [...FEW_AT_ONCE, ...ALONE],
-        },
-      },
-      { extends: true, test: { ...group('few at once', 1, 2), include: FEW_AT_ONCE } },
-      { extends: true, test: { ...group('alone', 2, 1), include: ALONE } },
+      group('together', 0, 3, ['test/**/*.test.ts'], [...FEW_AT_ONCE, ...ALONE]),
+      group('few at once', 1, 3, FEW_AT_ONCE),
+      group('alone', 2, 1, ALONE),
     ],
   },
 });

@@ -1,8 +1,8 @@
 /**
- * `summarise-tests.ts REPORT [FAILED_STEPS]` prints from the JSON report of the test runner, for readers who see only the
+ * `summarise-tests.ts FAILED_STEPS REPORT…` prints from the JSON reports of the test runner, for readers who see only the
  * end of a log: each failed test with the beginning of its message, then one plain line, `N passed, N failed[, N
  * skipped]`. A failed step that is no test counts as one failure. Exits 1 when something failed, when no test ran, or when
- * there is no report.
+ * a report is missing.
  */
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
@@ -65,25 +65,30 @@ export function failuresOf(report: Report): string[] {
   });
 }
 
-function readReport(path: string | undefined): Report | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Report;
-  } catch {
-    return undefined;
-  }
+/** Returns the reports as one; undefined, with a line for each that is missing, when one is. */
+function readReports(paths: readonly string[]): Report | undefined {
+  const reports = paths.map((path) => {
+    try {
+      return JSON.parse(readFileSync(path, 'utf8')) as Report;
+    } catch {
+      console.error(`There is no test report in "${path}": the test runner exited before it wrote one.`);
+      return undefined;
+    }
+  });
+  if (reports.length === 0 || !reports.every((report) => report !== undefined)) return undefined;
+  return {
+    success: reports.every(({ success }) => success),
+    testResults: reports.flatMap(({ testResults }) => testResults),
+  };
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const failedSteps = Number(process.argv[3] ?? 0);
-  const report = readReport(process.argv[2]);
+  const [, , steps, ...paths] = process.argv;
+  const failedSteps = Number(steps ?? 0);
+  const report = readReports(paths);
   const summary = report
     ? summarise(report, failedSteps)
     : { line: `0 passed, ${1 + failedSteps} failed`, ok: false };
-  if (!report)
-    console.error(
-      `There is no test report in "${process.argv[2]}": the test runner exited before it wrote one.`,
-    );
   for (const failure of report ? failuresOf(report) : []) console.log(`${failure}\n`);
   console.log(summary.line);
   process.exitCode = summary.ok ? 0 : 1;

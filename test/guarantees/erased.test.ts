@@ -250,7 +250,7 @@ it(
 );
 
 it(
-  'what unused parts of files hold is cleared at the start where that is due, or by store vacuum',
+  'unused parts of files are cleared at the start where that is due, or by store vacuum',
   async () => {
     await deliverAll();
     await end('SIGTERM');
