@@ -19,48 +19,18 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { besideText, type Failure, type Report, reportJson, reportText } from './report/report.ts';
 import { reportHtml } from './report/report-html.ts';
 import type { Numbered } from './report/rows.ts';
-import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName, type SpecialSizes } from './special/runs.ts';
+import { EVENTS_PER_SECOND, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 import { measureThroughput, type ThroughputResult } from './throughput.ts';
 
-/** The journal of the recorder alone: its transactions are full, and an attempt is in a later one than its routing. */
-const JOURNAL = { partitions: 12, merchants: 100, batch: 320, attemptedAfter: 2000 } as const;
 const FULL = {
   slices: { events: 100_000, slices: 3 },
   bare: { warmUpMs: 2000, durationMs: 3000 },
   latency: { seconds: 10, turns: 3 },
-  secondsBefore: 30,
-  latenessSeconds: 60,
-  replayedEvents: 50_000,
-  isolation: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30, darkShares: [0, 0.1, 0.5, 0.9] },
-  answersSeconds: 30,
-  overload: { calmEvents: 30_000, burstEvents: 100_000 },
-  hopsSeconds: 20,
-  idleSeconds: 60,
-  streams: { streams: 200, seconds: 20, turns: 3 },
-  readsSeconds: 60,
-  reads: { endpoints: 100_000, events: 2_000_000 },
-  recorder: { turns: 3, events: 60_000, ...JOURNAL },
-  droppedDeliveries: 1_000_000,
-  masking: { tries: 5 },
 } as const;
 const QUICK = {
   slices: { events: 10_000, slices: 1 },
   bare: { warmUpMs: 500, durationMs: 1000 },
   latency: { seconds: 5, turns: 1 },
-  secondsBefore: 5,
-  latenessSeconds: 10,
-  replayedEvents: 5000,
-  isolation: { endpoints: 100, eventsPerSecond: 200, seconds: 5, darkShares: [0, 0.1, 0.5, 0.9] },
-  answersSeconds: 6,
-  overload: { calmEvents: 10_000, burstEvents: 20_000 },
-  hopsSeconds: 10,
-  idleSeconds: 20,
-  streams: { streams: 200, seconds: 5, turns: 2 },
-  readsSeconds: 10,
-  reads: { endpoints: 2000, events: 200_000 },
-  recorder: { turns: 1, events: 20_000, ...JOURNAL },
-  droppedDeliveries: 100_000,
-  masking: { tries: 2 },
 } as const;
 
 type Sizes = typeof FULL | typeof QUICK;
@@ -200,24 +170,19 @@ async function measureEngine(
 }
 
 async function measureSpecial(name: SpecialName, options: Options, bench: Bench): Promise<void> {
-  const { title, ofEveryEngine, measure } = SPECIAL_RUNS[name];
+  const { title, of, measure } = SPECIAL_RUNS[name];
   const lines: string[] = [];
   const leftOut: string[] = [];
   const figures: unknown[] = [];
-  const engines = ofEveryEngine ? options.engines : (['sqlite'] as const);
+  const engines = of === 'every engine' ? options.engines : (['sqlite'] as const);
   await withEach({ ...options, engines }, leftOut, async (engine) => {
     say(`${engine.name}, ${title} …`);
-    const measured = await measure({ engine, store: options.store, ...bench }, sizesOf(options));
+    const measured = await measure({ engine, store: options.store, ...bench }, options);
     figures.push(measured.figures);
     lines.push(measured.text);
   });
   console.log([...lines, ...besideText(options.beside), ...leftOut].join('\n'));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
-}
-
-function sizesOf({ quick, seconds }: Options): SpecialSizes {
-  const sizes = quick ? QUICK : FULL;
-  return seconds === null ? sizes : { ...sizes, isolation: { ...sizes.isolation, seconds } };
 }
 
 /** Prints progress to standard error, because standard output is the report. */

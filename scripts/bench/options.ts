@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ENGINE_NAMES, type EngineName, STORE_NAMES, type StoreName } from './engines.ts';
-import { SPECIAL_NAMES, type SpecialName } from './special/runs.ts';
+import { SPECIAL_NAMES, SPECIAL_RUNS, type SpecialName } from './special/runs.ts';
 
 /** The rows of the throughput. */
 export const THROUGHPUT_ROWS = [
@@ -9,8 +9,9 @@ export const THROUGHPUT_ROWS = [
   { endpoints: 1, via: 'rest' },
 ] as const;
 
-/** Measurements of one part, without a service. */
-const OF_ONE_PART: readonly SpecialName[] = ['reads', 'recorder', 'retention', 'masking'];
+const SPECIAL_OPTIONS = Object.fromEntries(
+  SPECIAL_NAMES.map((name) => [name, { type: 'boolean', default: false }] as const),
+) as Readonly<Record<SpecialName, { readonly type: 'boolean'; readonly default: false }>>;
 
 export interface Options {
   /** The file for the JSON report, or null. */
@@ -50,18 +51,7 @@ export function readOptions(args: readonly string[]): Options {
       times: { type: 'string', default: '1' },
       endpoints: { type: 'string' },
       seconds: { type: 'string' },
-      lateness: { type: 'boolean', default: false },
-      replay: { type: 'boolean', default: false },
-      isolation: { type: 'boolean', default: false },
-      answers: { type: 'boolean', default: false },
-      overload: { type: 'boolean', default: false },
-      reads: { type: 'boolean', default: false },
-      hops: { type: 'boolean', default: false },
-      idle: { type: 'boolean', default: false },
-      streams: { type: 'boolean', default: false },
-      recorder: { type: 'boolean', default: false },
-      retention: { type: 'boolean', default: false },
-      masking: { type: 'boolean', default: false },
+      ...SPECIAL_OPTIONS,
     },
   });
   const named = ENGINE_NAMES.filter((name) => values.engine === undefined || name === values.engine);
@@ -71,7 +61,7 @@ export function readOptions(args: readonly string[]): Options {
   const [special = null] = specials;
   const store = STORE_NAMES.find((name) => name === values.store);
   if (store === undefined) throw new Error(`--store must be one of ${STORE_NAMES.join(', ')}`);
-  const isOfService = special === null || !OF_ONE_PART.includes(special);
+  const isOfService = special === null || SPECIAL_RUNS[special].of !== 'a part';
   const isOnPostgres = store === 'postgres' && isOfService;
   if (isOnPostgres && (values.engine === 'sqlite' || special === 'hops'))
     throw new Error('--store postgres needs Kafka: it is neither for --engine sqlite nor for --hops');

@@ -1,16 +1,16 @@
 import type { RunOptions } from '../engine.ts';
 import { maskingText, measureMasking } from '../masking/masking.ts';
 import { dropLeafText, measureDropLeaf } from '../postgres/drop-leaf.ts';
-import { measurePortReads, portReadsText } from '../postgres/measure-reads.ts';
+import { measurePortReads, type PortReadsResult, portReadsText } from '../postgres/measure-reads.ts';
 import { ORIGINS } from '../receiver.ts';
-import { measureRecorder, type RecorderSizes, recorderText } from '../recorder/recorder.ts';
+import { measureRecorder, recorderText } from '../recorder/recorder.ts';
 import { answersText, measureAnswers } from './answers.ts';
 import { hopsText, measureHops } from './hops.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
 import { measureOverload, overloadText } from './overload.ts';
-import { measureReads, readsText } from './reads.ts';
+import { measureReads, type ReadsResult, readsText } from './reads.ts';
 import { measureReplay, replayText } from './replay.ts';
 import { measureStreams, streamsText } from './streams.ts';
 
@@ -18,166 +18,173 @@ import { measureStreams, streamsText } from './streams.ts';
 export const EVENTS_PER_SECOND = 200;
 const RETRIED_EVENTS_PER_SECOND = 500;
 const STREAMING_MERCHANTS = 20;
+/** The journal of the recorder alone: its transactions are full, and an attempt is in a later one than its routing. */
+const JOURNAL = { partitions: 12, merchants: 100, batch: 320, attemptedAfter: 2000 } as const;
+const DARK_SHARES = [0, 0.1, 0.5, 0.9];
 
-export interface SpecialSizes {
-  readonly latenessSeconds: number;
-  readonly secondsBefore: number;
-  readonly replayedEvents: number;
-  readonly isolation: {
-    readonly endpoints: number;
-    readonly eventsPerSecond: number;
-    readonly seconds: number;
-    readonly darkShares: readonly number[];
-  };
-  readonly overload: { readonly calmEvents: number; readonly burstEvents: number };
-  readonly answersSeconds: number;
-  readonly hopsSeconds: number;
-  readonly idleSeconds: number;
-  readonly streams: { readonly streams: number; readonly seconds: number; readonly turns: number };
-  readonly readsSeconds: number;
-  readonly reads: { readonly endpoints: number; readonly events: number };
-  readonly recorder: RecorderSizes;
-  readonly droppedDeliveries: number;
-  readonly masking: { readonly tries: number };
+/** A measurement as data. */
+interface Measurement<Sizes extends object, Figures> {
+  readonly title: string;
+  /** The embedded engine has the fewest other processes. A part is measured without a service. */
+  readonly of: 'every engine' | 'the embedded engine' | 'a part';
+  readonly full: Sizes;
+  readonly quick: NoInfer<Sizes>;
+  measure(run: RunOptions, sizes: NoInfer<Sizes>): Promise<Figures> | Figures;
+  text(figures: NoInfer<Figures>): string;
 }
 
-interface SpecialRun {
-  readonly title: string;
-  /** Whether every engine is measured. Otherwise only the embedded one, which has the fewest other processes. */
-  readonly ofEveryEngine: boolean;
-  /** Returns the figures and their text. */
+interface SpecialRun extends Pick<Measurement<object, unknown>, 'title' | 'of'> {
+  /** Returns the figures and their text. `seconds`: the length of a row, in place of the usual one. */
   measure(
     run: RunOptions,
-    sizes: SpecialSizes,
+    options: { readonly quick: boolean; readonly seconds: number | null },
   ): Promise<{ readonly figures: unknown; readonly text: string }>;
 }
+
+function special<Sizes extends object, Figures>({
+  full,
+  quick: short,
+  ...measurement
+}: Measurement<Sizes, Figures>): SpecialRun {
+  return {
+    ...measurement,
+    async measure(run, { quick, seconds }) {
+      const sizes = { ...(quick ? short : full), ...(seconds === null ? {} : { seconds }) };
+      const figures = await measurement.measure(run, sizes);
+      return { figures, text: measurement.text(figures) };
+    },
+  };
+}
+
+const lines =
+  <Row>(text: (row: Row) => string) =>
+  (rows: readonly Row[]) =>
+    rows.map(text).join('\n');
 
 /** The measurements instead of throughput, by the name of their option. */
 export const SPECIAL_RUNS = {
   /** How late retries are, on the production schedule. */
-  lateness: {
+  lateness: special({
     title: 'lateness of retries',
-    ofEveryEngine: true,
-    async measure(run, { latenessSeconds }) {
-      const pace = { eventsPerSecond: RETRIED_EVENTS_PER_SECOND, seconds: latenessSeconds };
-      const figures = await measureLateness({ ...run, ...pace });
-      return { figures, text: latenessText(figures) };
-    },
-  },
+    of: 'every engine',
+    full: { seconds: 60 },
+    quick: { seconds: 10 },
+    measure: (run, sizes) =>
+      measureLateness({ ...run, ...sizes, eventsPerSecond: RETRIED_EVENTS_PER_SECOND }),
+    text: latenessText,
+  }),
   /** How much a replay slows live deliveries. */
-  replay: {
+  replay: special({
     title: 'live deliveries during a replay',
-    ofEveryEngine: true,
-    async measure(run, { secondsBefore, replayedEvents }) {
-      const pace = { eventsPerSecond: EVENTS_PER_SECOND, secondsBefore };
-      const figures = await measureReplay({ ...run, ...pace, events: replayedEvents });
-      return { figures, text: replayText(figures) };
-    },
-  },
+    of: 'every engine',
+    full: { secondsBefore: 30, events: 50_000 },
+    quick: { secondsBefore: 5, events: 5000 },
+    measure: (run, sizes) => measureReplay({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
+    text: replayText,
+  }),
   /** The effect of unresponsive endpoints on the others. */
-  isolation: {
+  isolation: special({
     title: 'healthy endpoints beside dark ones',
-    ofEveryEngine: true,
-    async measure(run, { isolation }) {
-      const figures = [
-        await measureIsolation({ ...run, ...isolation, origins: ORIGINS }),
-        await measureIsolation({ ...run, ...isolation, origins: 1 }),
-      ];
-      return { figures, text: figures.map(isolationText).join('\n') };
-    },
-  },
+    of: 'every engine',
+    full: { endpoints: 1000, eventsPerSecond: 1000, seconds: 30, darkShares: DARK_SHARES },
+    quick: { endpoints: 100, eventsPerSecond: 200, seconds: 5, darkShares: DARK_SHARES },
+    measure: async (run, sizes) => [
+      await measureIsolation({ ...run, ...sizes, origins: ORIGINS }),
+      await measureIsolation({ ...run, ...sizes, origins: 1 }),
+    ],
+    text: lines(isolationText),
+  }),
   /** Healthy endpoints while this process cannot keep up. */
-  overload: {
+  overload: special({
     title: 'healthy endpoints under overload',
-    ofEveryEngine: true,
-    async measure(run, { overload }) {
-      const figures = await measureOverload({ ...run, ...overload });
-      return { figures, text: overloadText(figures) };
-    },
-  },
+    of: 'every engine',
+    full: { calmEvents: 30_000, burstEvents: 100_000 },
+    quick: { calmEvents: 10_000, burstEvents: 20_000 },
+    measure: (run, sizes) => measureOverload({ ...run, ...sizes }),
+    text: overloadText,
+  }),
   /** Receivers whose response is at fault after its status line, beside ordinary ones. */
-  answers: {
+  answers: special({
     title: 'receivers that answer oddly',
-    ofEveryEngine: true,
-    async measure(run, { answersSeconds }) {
-      const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: answersSeconds };
-      const figures = await measureAnswers({ ...run, ...pace });
-      return { figures, text: answersText(figures) };
-    },
-  },
+    of: 'every engine',
+    full: { seconds: 30 },
+    quick: { seconds: 6 },
+    measure: (run, sizes) => measureAnswers({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
+    text: answersText,
+  }),
   /** Where the latency goes. Kafka's hops lie in several processes and are not marked. */
-  hops: {
+  hops: special({
     title: 'latency hop by hop',
-    ofEveryEngine: false,
-    async measure(run, { hopsSeconds }) {
-      const figures = await measureHops({ ...run, eventsPerSecond: EVENTS_PER_SECOND, seconds: hopsSeconds });
-      return { figures, text: hopsText(figures) };
-    },
-  },
+    of: 'the embedded engine',
+    full: { seconds: 20 },
+    quick: { seconds: 10 },
+    measure: (run, sizes) => measureHops({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
+    text: hopsText,
+  }),
   /** The cost of a service without traffic. */
-  idle: {
+  idle: special({
     title: 'a service without traffic',
-    ofEveryEngine: true,
-    async measure(run, { idleSeconds }) {
-      const figures = await measureIdle({ ...run, seconds: idleSeconds });
-      return { figures, text: idleText(figures) };
-    },
-  },
+    of: 'every engine',
+    full: { seconds: 60 },
+    quick: { seconds: 20 },
+    measure: (run, sizes) => measureIdle({ ...run, ...sizes }),
+    text: idleText,
+  }),
   /** The effect of open streams on deliveries: all of one merchant, and of many. */
-  streams: {
+  streams: special({
     title: 'live deliveries beside open streams',
-    ofEveryEngine: true,
-    async measure(run, { streams }) {
-      const options = { ...run, ...streams, eventsPerSecond: EVENTS_PER_SECOND };
-      const figures = [
+    of: 'every engine',
+    full: { streams: 200, seconds: 20, turns: 3 },
+    quick: { streams: 200, seconds: 5, turns: 2 },
+    async measure(run, sizes) {
+      const options = { ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND };
+      return [
         await measureStreams({ ...options, merchants: 1 }),
         await measureStreams({ ...options, merchants: STREAMING_MERCHANTS }),
       ];
-      return { figures, text: figures.map(streamsText).join('\n') };
     },
-  },
+    text: lines(streamsText),
+  }),
   /** The duration of reads of a large store, and their effect on live deliveries. Every engine has the same store. */
-  reads: {
+  reads: special({
     title: 'reads of a large store',
-    ofEveryEngine: false,
-    async measure(run, { readsSeconds, reads }) {
-      if (run.store === 'postgres') {
-        const figures = await measurePortReads({ ...reads, seconds: 4 * readsSeconds });
-        return { figures, text: portReadsText(figures) };
-      }
-      const pace = { eventsPerSecond: EVENTS_PER_SECOND, seconds: readsSeconds };
-      const figures = await measureReads({ ...run, ...pace, sizes: reads });
-      return { figures, text: readsText(figures) };
+    of: 'a part',
+    full: { seconds: 60, endpoints: 100_000, events: 2_000_000 },
+    quick: { seconds: 10, endpoints: 2000, events: 200_000 },
+    async measure(run, { seconds, ...sizes }): Promise<ReadsResult | PortReadsResult> {
+      if (run.store === 'postgres') return measurePortReads({ ...sizes, seconds: 4 * seconds });
+      return measureReads({ ...run, seconds, sizes, eventsPerSecond: EVENTS_PER_SECOND });
     },
-  },
+    text: (figures) => ('leaves' in figures ? portReadsText(figures) : readsText(figures)),
+  }),
   /** The stores alone: how fast they take the journal. */
-  recorder: {
+  recorder: special({
     title: 'the recorder alone, on both stores',
-    ofEveryEngine: false,
-    async measure(_run, { recorder }) {
-      const figures = await measureRecorder(recorder);
-      return { figures, text: recorderText(figures) };
-    },
-  },
+    of: 'a part',
+    full: { turns: 3, events: 60_000, ...JOURNAL },
+    quick: { turns: 1, events: 20_000, ...JOURNAL },
+    measure: (_run, sizes) => measureRecorder(sizes),
+    text: recorderText,
+  }),
   /** How long others wait while a leaf of the log on PostgreSQL is dropped. */
-  retention: {
+  retention: special({
     title: 'dropping a leaf of the log on PostgreSQL',
-    ofEveryEngine: false,
-    async measure(_run, { droppedDeliveries, recorder }) {
-      const figures = await measureDropLeaf({ deliveries: droppedDeliveries, events: recorder.events });
-      return { figures, text: dropLeafText(figures) };
-    },
-  },
+    of: 'a part',
+    full: { deliveries: 1_000_000, events: 60_000 },
+    quick: { deliveries: 100_000, events: 20_000 },
+    measure: (_run, sizes) => measureDropLeaf(sizes),
+    text: dropLeafText,
+  }),
   /** The time that a receiver's response takes to search for the endpoint's secret. */
-  masking: {
+  masking: special({
     title: 'the search for a secret in a response',
-    ofEveryEngine: false,
-    async measure(_run, { masking }) {
-      const figures = measureMasking(masking);
-      return { figures, text: maskingText(figures) };
-    },
-  },
-} as const satisfies Readonly<Record<string, SpecialRun>>;
+    of: 'a part',
+    full: { tries: 5 },
+    quick: { tries: 2 },
+    measure: (_run, sizes) => measureMasking(sizes),
+    text: maskingText,
+  }),
+};
 
 export type SpecialName = keyof typeof SPECIAL_RUNS;
 export const SPECIAL_NAMES = Object.keys(SPECIAL_RUNS) as SpecialName[];
