@@ -10,13 +10,13 @@ import { systemRandom } from '../../services/process/random.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { eventually } from '../support/eventually.ts';
 import { TcpLine } from '../support/faults/tcp-line.ts';
+import { sizeOf } from '../support/long-runs.ts';
 import { describeWithPostgres, type TestDatabase } from '../support/postgres/suites.ts';
 import { eventNumber, journalOf, routed } from '../support/records/journal-entries.ts';
 import { openStream } from '../support/service/stream-client.ts';
 
-const ABANDONED = Number(process.env.ABANDONED_STREAMS ?? 1000);
-/** With each request taking several round trips to the store, fewer in a test run. */
-const ABANDONED_ON_POSTGRES = Number(process.env.ABANDONED_STREAMS ?? 300);
+const ABANDONED = sizeOf('ABANDONED_STREAMS');
+const ABANDONED_ON_POSTGRES = sizeOf('ABANDONED_STREAMS_ON_POSTGRES');
 /** Clients at a time. */
 const AT_ONCE = 32;
 /** Of a network to the store, in each direction. */

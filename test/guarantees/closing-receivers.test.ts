@@ -1,18 +1,19 @@
 /**
  * Guarantee: a receiver that closes the connection after its answers, announced or not, gets every webhook at the first
- * attempt. The long form: CLOSING_SECONDS=30.
+ * attempt. The long form: LONG_RUN=1.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { eventually } from '../support/eventually.ts';
+import { sizeOf } from '../support/long-runs.ts';
 import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const SECONDS = Number(process.env.CLOSING_SECONDS ?? 1);
+const SECONDS = sizeOf('CLOSING_SECONDS');
 const EVENTS_PER_SECOND = 200;
 const EVENTS_PER_POST = 10;
 /** A new endpoint is known to the router and the sender after this time. */

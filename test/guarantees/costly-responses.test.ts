@@ -1,7 +1,7 @@
 /**
  * Guarantee: no response stops or slows the service, whatever it holds. Receivers answer with the bodies and headers that
  * are the most costly to search for a secret; the service answers its probes meanwhile, delivers to others, is ended by
- * kill −9 while it reads such an answer, starts again and loses nothing. COSTLY_FULL=1: 100 endpoints, 5 events a second
+ * kill −9 while it reads such an answer, starts again and loses nothing. LONG_RUN=1: 100 endpoints, 5 events a second
  * for 60 s, ten kills; it prints the latencies.
  */
 import { rmSync } from 'node:fs';
@@ -10,19 +10,19 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { IS_LONG_RUN } from '../support/long-runs.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { probe } from '../support/service/prober.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const isFull = process.env.COSTLY_FULL === '1';
-const ENDPOINTS = isFull ? 98 : 20;
-const SECONDS = isFull ? 60 : 4;
-const EVENTS_PER_SECOND = isFull ? 5 : 2;
-const KILLS = isFull ? 10 : 2;
+const ENDPOINTS = IS_LONG_RUN ? 98 : 20;
+const SECONDS = IS_LONG_RUN ? 60 : 4;
+const EVENTS_PER_SECOND = IS_LONG_RUN ? 5 : 2;
+const KILLS = IS_LONG_RUN ? 10 : 2;
 /** The service must not stand still for longer; in the short form with room for a busy machine. */
-const STANDSTILL_MS = isFull ? 500 : 5000;
+const STANDSTILL_MS = IS_LONG_RUN ? 500 : 5000;
 
 const BODY_BYTES = 17_408;
 const FILLERS = [
@@ -133,7 +133,7 @@ it('probes are answered and others delivered to while the costliest responses co
   expect(answered - before).toBeGreaterThan(ENDPOINTS);
   const row = (name: string, ms: readonly number[]) =>
     `${name} p99 ${p99(ms)} ms, max ${Math.round(ms.at(-1) ?? 0)} ms`;
-  if (isFull) {
+  if (IS_LONG_RUN) {
     process.stdout.write(`${row('quiet: /livez', quietProbes)}; ${row('delivery', quietAlone)}\n`);
     process.stdout.write(
       `as many ordinary answers: ${row('/livez', ordinaryProbes)}; ${row('delivery', ordinaryOthers)}\n`,
@@ -164,7 +164,7 @@ it('a short body of backslashes stops nothing, whatever the secret, before a kil
       worst.push(Math.round(probes.at(-1) ?? 0));
     }
   }
-  if (isFull) process.stdout.write(`short: /livez at most ${worst.join(', ')} ms\n`);
+  if (IS_LONG_RUN) process.stdout.write(`short: /livez at most ${worst.join(', ')} ms\n`);
   expect(Math.max(...worst)).toBeLessThan(STANDSTILL_MS);
 }, 120_000);
 

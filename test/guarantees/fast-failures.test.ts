@@ -1,19 +1,20 @@
 /**
  * Guarantee: a receiver that refuses every webhook, and quickly, gets each attempt when it is due: what is quick has no
- * reason to be parked, whatever it says. FAST_FAILURES_SECONDS makes it longer; it prints how late the attempts began.
+ * reason to be parked, whatever it says. LONG_RUN=1 makes it longer; it prints how late the attempts began.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
 import { eventually } from '../support/eventually.ts';
+import { sizeOf } from '../support/long-runs.ts';
 import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 import { headerOf } from '../support/receivers/signed-webhook.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const SECONDS = Number(process.env.FAST_FAILURES_SECONDS ?? 12);
+const SECONDS = sizeOf('FAST_FAILURES_SECONDS');
 const EVENTS_PER_SECOND = 7.5;
 const ANSWER_MS = 60;
 /** The seven attempts of an event then take six seconds, and all that are due at once are 52 a second. */

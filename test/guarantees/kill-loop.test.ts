@@ -3,7 +3,7 @@
  * crashes. The service runs as a process of its own and is killed with SIGKILL again and again while requests are in
  * flight; receivers answer 200 or 500 at random. Judged by the receivers' own log and the dead letters:
  * every acknowledged event ends in a 2xx or in one dead letter after exactly the attempts 1 to 7.
- * KILL_LOOP_KILLS and KILL_LOOP_EVENTS make it longer: `npm run kill-loop`.
+ * The long form: `npm run kill-loop`.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import { deliveryId } from '../../services/domain/ids.ts';
 import type { DeadLetter } from '../../services/domain/journal.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { eventually } from '../support/eventually.ts';
+import { seedOf, sizeOf } from '../support/long-runs.ts';
 import {
   type Arrival,
   type LoggingReceiver,
@@ -21,9 +22,9 @@ import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const KILLS = Number(process.env.KILL_LOOP_KILLS ?? 6);
-const EVENTS = Number(process.env.KILL_LOOP_EVENTS ?? 1200);
-const SEED = Number(process.env.KILL_LOOP_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const KILLS = sizeOf('KILL_LOOP_KILLS');
+const EVENTS = sizeOf('KILL_LOOP_EVENTS');
+const SEED = seedOf('KILL_LOOP_SEED');
 const RETRY_SCALE = 10_000;
 const BATCH = 20;
 /** An answer this young may not be durable when the kill comes: its request may be repeated. */

@@ -1,6 +1,6 @@
 /**
  * Guarantee: log output that cannot be written never ends, blocks or fills the process. It is dropped beyond a bound,
- * counted, and reported once it can be written again. The long form: LOG_BLOCKED_SECONDS=600.
+ * counted, and reported once it can be written again. The long form: LONG_RUN=1.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,12 +9,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { NO_SMALL_DISK, SmallDisk } from '../support/faults/small-disk.ts';
+import { sizeOf } from '../support/long-runs.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
-const BLOCKED_MS = Number(process.env.LOG_BLOCKED_SECONDS ?? 8) * 1000;
+const BLOCKED_MS = sizeOf('LOG_BLOCKED_SECONDS') * 1000;
 const START_MS_MAX = 60_000;
 const PER_SECOND = 500;
 const BATCH = 250;

@@ -2,24 +2,25 @@
  * Guarantee: the management of endpoints behaves like a model of one page, under any requests of two merchants in any
  * order, and through crashes. After every step the service has exactly the endpoints of the model. It is killed with
  * SIGKILL between and during steps: then a change is complete or absent, and the same request again makes it once.
- * MODEL_RUNS makes it longer, MODEL_SEED repeats a run that failed.
+ * LONG_RUN=1 makes more runs, MODEL_SEED repeats a run that failed.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { IS_LONG_RUN, seedOf, sizeOf } from '../support/long-runs.ts';
 import { ModelMerchant, QUOTA, type Wish } from '../support/models/management-model.ts';
 import type { Answer } from '../support/service/merchant-client.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { anotherMerchant } from '../support/service/merchants.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const RUNS = Number(process.env.MODEL_RUNS ?? 4);
-const SEED = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const RUNS = sizeOf('MODEL_RUNS');
+const SEED = seedOf('MODEL_SEED');
 const COMMANDS_MAX = 60;
 const START_MS_MAX = 120_000;
 /** No run but the first is begun after this. */
-const BEGIN_MS = process.env.MODEL_RUNS ? Number.POSITIVE_INFINITY : 40_000;
+const BEGIN_MS = IS_LONG_RUN ? Number.POSITIVE_INFINITY : 40_000;
 
 let setup: ServiceSetup;
 let service: Service;

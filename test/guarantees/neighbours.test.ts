@@ -1,30 +1,30 @@
 /**
  * Guarantee: a burst of events for one endpoint, and many endpoints of one merchant that hang all at once, do not
- * delay the others. NEIGHBOURS_FULL=1: as many endpoints and events as a merchant may have.
+ * delay the others. LONG_RUN=1: as many endpoints and events as a merchant may have.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { EventType } from '../../services/domain/event.ts';
 import { eventually } from '../support/eventually.ts';
+import { IS_LONG_RUN } from '../support/long-runs.ts';
 import { FailingReceiver } from '../support/receivers/failing-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const isFull = process.env.NEIGHBOURS_FULL === '1';
-const BURST_EVENTS = isFull ? 10_000 : 2000;
+const BURST_EVENTS = IS_LONG_RUN ? 10_000 : 2000;
 const EVENTS_PER_POST = 500;
 /** Together as many as a merchant may have. */
-const HANGING_ENDPOINTS = isFull ? 75 : 40;
-const HANGING_EVENTS = isFull ? 200 : 50;
+const HANGING_ENDPOINTS = IS_LONG_RUN ? 75 : 40;
+const HANGING_EVENTS = IS_LONG_RUN ? 200 : 50;
 const WARMING_EVENTS = 60;
 const OTHER_ENDPOINTS = 20;
 const OTHER_EVENTS_PER_SECOND = 5;
-const WATCHED_MS = isFull ? 30_000 : 10_000;
-const BURST_ANSWER_MS = isFull ? [0, 50, 95, 150] : [0, 95];
+const WATCHED_MS = IS_LONG_RUN ? 30_000 : 10_000;
+const BURST_ANSWER_MS = IS_LONG_RUN ? [0, 50, 95, 150] : [0, 95];
 /** No delivery of another endpoint is late by as much; in the short form with room for a busy machine. */
-const STALL_MS = isFull ? 1000 : 5000;
+const STALL_MS = IS_LONG_RUN ? 1000 : 5000;
 const IN_FORCE_MS = 1500;
 
 let setup: ServiceSetup;

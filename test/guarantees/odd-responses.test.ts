@@ -1,20 +1,20 @@
 /**
  * Guarantee: a receiver that answers 2xx at once gets its events as soon as any other, whatever follows its status line:
- * each at the first attempt, none of them parked. ODD_FULL=1: 200 deliveries a second for 30 s; it prints the latencies.
+ * each at the first attempt, none of them parked. LONG_RUN=1: 200 deliveries a second for 30 s; it prints the latencies.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { IS_LONG_RUN } from '../support/long-runs.ts';
 import { type RawReceiver, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
 import { headerOf } from '../support/receivers/signed-webhook.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const isFull = process.env.ODD_FULL === '1';
-const SECONDS = isFull ? 30 : 3;
-const EVENTS_PER_SECOND = isFull ? 20 : 5;
+const SECONDS = IS_LONG_RUN ? 30 : 3;
+const EVENTS_PER_SECOND = IS_LONG_RUN ? 20 : 5;
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 /** By the path of the endpoint. The connection stays open after each. */
@@ -84,7 +84,7 @@ it('every event arrives once, at the first attempt, and is delivered', { timeout
   expect(seen.filter(({ attempt }) => attempt !== 1)).toEqual([]);
   const metrics = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   expect(metrics.match(/^hookrail_parked_total.* [1-9].*$/gm)).toBeNull();
-  if (!isFull) return;
+  if (!IS_LONG_RUN) return;
   for (const kind of kinds) {
     const waits = seen
       .filter((one) => one.kind === kind)

@@ -1,6 +1,6 @@
 /**
  * Processes and threads that use SQLite end under load, again and again, and none ends by an abort: a compiled library
- * that is unloaded at the wrong moment ends the whole process. ENDS_OF_PROCESSES=100 makes it longer.
+ * that is unloaded at the wrong moment ends the whole process. LONG_RUN=1 ends 100.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { Launched } from '../support/launched.ts';
+import { sizeOf } from '../support/long-runs.ts';
 import {
   type LoggingReceiver,
   NEVER_ANSWERED,
@@ -19,7 +20,7 @@ import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 
-const PROCESSES = Number(process.env.ENDS_OF_PROCESSES ?? 5);
+const PROCESSES = sizeOf('ENDS_OF_PROCESSES');
 const THREADS = 100;
 const BATCH = 20;
 

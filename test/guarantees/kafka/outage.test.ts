@@ -1,7 +1,7 @@
 /**
  * Guarantee, on Kafka: when all brokers are away for a while under load, then the registry, then the api process,
  * work resumes by itself, no acknowledged event is lost, and readiness told the truth throughout.
- * KILL_LOOP_KAFKA_OUTAGE_SECONDS makes it longer: `npm run kill-loop`.
+ * The long form: `npm run kill-loop`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
@@ -10,11 +10,12 @@ import { eventually } from '../../support/eventually.ts';
 import { untilHealed, untilSettled } from '../../support/kafka/cluster-state.ts';
 import { twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { sizeOf } from '../../support/long-runs.ts';
 import { judge, REPEATS_MS } from '../../support/models/delivery-checker.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { publishSteadily } from '../../support/trials/publishing.ts';
 
-const OUTAGE_MS = Number(process.env.KILL_LOOP_KAFKA_OUTAGE_SECONDS ?? 15) * 1000;
+const OUTAGE_MS = sizeOf('KILL_LOOP_KAFKA_OUTAGE_SECONDS') * 1000;
 const RETRY_SCALE = 10_000;
 const PUBLISH_PAUSE_MS = 500;
 /** Readiness may be behind the truth for so long. */

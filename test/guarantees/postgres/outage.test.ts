@@ -1,7 +1,7 @@
 /**
  * Guarantee, on Kafka and PostgreSQL with two apis and two recorders: while PostgreSQL is away deliveries go on as before,
  * the REST API answers 503 with Retry-After, and readiness is false only where PostgreSQL is used. Afterwards the log
- * catches up by itself. KILL_LOOP_POSTGRES_OUTAGE_SECONDS makes it longer: `npm run kill-loop`.
+ * catches up by itself. The long form: `npm run kill-loop`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import type { KafkaForTests } from '../../support/kafka/address.ts';
 import type { Fleet } from '../../support/kafka/fleet.ts';
 import { type Seen, twiceUnready, watchReadiness } from '../../support/kafka/readiness-watch.ts';
 import { describeWithKafka } from '../../support/kafka/suites.ts';
+import { sizeOf } from '../../support/long-runs.ts';
 import { describeWithOwnPostgres } from '../../support/postgres/suites.ts';
 import { expectEachOnce } from '../../support/trials/each-once.ts';
 import { arrivalDelays, untilDeliveriesGoOn } from '../../support/trials/first-arrivals.ts';
@@ -20,7 +21,7 @@ import { expectLogEqualsArrivals } from '../../support/trials/log-against-arriva
 import { ManagementWriter } from '../../support/trials/management-writer.ts';
 import { publishSteadily } from '../../support/trials/publishing.ts';
 
-const OUTAGE_MS = Number(process.env.KILL_LOOP_POSTGRES_OUTAGE_SECONDS ?? 10) * 1000;
+const OUTAGE_MS = sizeOf('KILL_LOOP_POSTGRES_OUTAGE_SECONDS') * 1000;
 const PUBLISH_PAUSE_MS = 250;
 /** Until the retries of one event overlap with those of the next as they will from then on. */
 const SETTLE_MS = 8000;

@@ -1,7 +1,7 @@
 /**
  * Guarantee: a broker that hangs (SIGSTOP), unlike one that is killed, keeps its connections and answers nothing. The
  * deliveries go on without it, nothing is lost or sent early, and nothing is sent again that was settled before it hung;
- * the same when it goes on. HUNG_BROKER_SECONDS and HUNG_BROKER_NODES make it longer: `npm run hung-broker`.
+ * the same when it goes on. The long form: `npm run hung-broker`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
@@ -9,14 +9,15 @@ import type { LocalKafka } from '../../../scripts/local-kafka/cluster.ts';
 import { Chance } from '../../../services/samples/chance.ts';
 import { untilHealed } from '../../support/kafka/cluster-state.ts';
 import { describeWithOwnKafka } from '../../support/kafka/suites.ts';
+import { sizeOf } from '../../support/long-runs.ts';
 import { judge, type RepeatWindow } from '../../support/models/delivery-checker.ts';
 import { arrivalDelays, longestGap } from '../../support/trials/first-arrivals.ts';
 import { Trial } from '../../support/trials/kafka-trial.ts';
 import { publishAtPace } from '../../support/trials/publishing.ts';
 
-const HANG_MS = Number(process.env.HUNG_BROKER_SECONDS ?? 25) * 1000;
+const HANG_MS = sizeOf('HUNG_BROKER_SECONDS') * 1000;
 /** How many of the three brokers hang, one after the other. Among three are the leaders and the coordinators of all. */
-const NODES = Number(process.env.HUNG_BROKER_NODES ?? 1);
+const NODES = sizeOf('HUNG_BROKER_NODES');
 /** Ten events: sixty events a second. */
 const BATCH_EVERY_MS = 167;
 const BEFORE_MS = 12_000;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API_LIMITS } from '../../../services/api/context.ts';
 import { eventually } from '../eventually.ts';
+import { sizeOf } from '../long-runs.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../receivers/logging-receiver.ts';
 import { jsonEventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
@@ -276,10 +277,10 @@ export function createsText(engine: string, { creates, unhealthy, missed }: Crea
   return `${engine}: ${creates} creates, ${missed.length} missed the event published a second later, ${unhealthy} with an unresponsive broker`;
 }
 
-/** The size of this run. Default: a short run; MANAGEMENT_ROTATIONS and MANAGEMENT_CREATES override it. */
+/** The size of this run. */
 export const TRIAL_SIZES = {
-  rotations: Number(process.env.MANAGEMENT_ROTATIONS ?? 300),
-  creates: Number(process.env.MANAGEMENT_CREATES ?? 50),
+  rotations: sizeOf('MANAGEMENT_ROTATIONS'),
+  creates: sizeOf('MANAGEMENT_CREATES'),
 } as const;
 
 export const TRIAL_MS_MAX = 1_800_000;

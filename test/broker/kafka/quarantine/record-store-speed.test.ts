@@ -11,10 +11,11 @@ import type { KafkaProducer } from '../../../../services/kafka-client/producer/p
 import { runBrokerCommand } from '../../../../services/operator/commands/broker-commands.ts';
 import { describeWhereKafkaStarts } from '../../../support/kafka/suites.ts';
 import { openTables } from '../../../support/kafka/tables.ts';
+import { sizeOf } from '../../../support/long-runs.ts';
 import { quarantined } from '../../../support/records/broker-records.ts';
 import { eventOf } from '../../../support/records/events.ts';
 
-const RECORDS = Number(process.env.RECORD_STORE_RECORDS ?? 4000);
+const RECORDS = sizeOf('RECORD_STORE_RECORDS');
 /** 20,000 records within 20 s, and a generous share of it for a busy machine. */
 const REPLAY_MS_MAX = 5000 + RECORDS * 2;
 const NO_DEAD_LETTERS = { list: async () => [], visit: async () => {}, forget: async () => {} };
