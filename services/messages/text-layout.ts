@@ -95,3 +95,6 @@ function wordsOf(line: string): readonly (readonly [gap: string, word: string])[
   }
   return words;
 }
+
+/** For text without colours. */
+export const plain = new TextLayout((text) => text.length);

@@ -1,8 +1,30 @@
 import { STREAM_NAMES } from '../../broker/broker-status.ts';
 import { messageOf } from '../../messages/error-message.ts';
-import { OperatorError } from '../commands/arguments.ts';
+import { durationText } from '../../messages/relative-time.ts';
+import { plain, WIDTH } from '../../messages/text-layout.ts';
+import { on } from '../commands/command.ts';
+import { OperatorError } from '../commands/operator-error.ts';
+import { operationsUrl, type RecordStoreSummary, recordStoreSummaries } from './ask.ts';
 
-/** The requests that need no token: readiness and metrics. */
+/** The state of a running service. Readiness and metrics need no token. */
+
+export const STATUS_COMMANDS = {
+  status: on('tool', {
+    describe: 'Show the state of a running service; ends with 1 when a process is not ready',
+    args: {
+      urls: {
+        type: 'texts',
+        positional: true,
+        describe: 'Operations addresses of its other processes, such as http://router-1:8081',
+      },
+    },
+    runs: 'here, beside a running service',
+    run: async ({ config, actor }, { urls = [] }) =>
+      serviceStatus([operationsUrl(config()), ...urls], await recordStoreSummaries(config(), actor())),
+    text: statusText,
+    isFailure: ({ processes }) => processes.some(({ ready }) => !ready),
+  }),
+};
 
 const ANSWER_MS_MAX = 5000;
 /** The process does not answer to the name in its address. */
@@ -25,13 +47,7 @@ interface ProcessState {
   readonly samples: readonly Sample[];
 }
 
-/** A row of `quarantine summary` or `dead-letters summary`. */
-export interface RecordStoreSummary {
-  readonly reason: string;
-  readonly count: number;
-}
-
-export interface ServiceStatus {
+interface ServiceStatus {
   readonly processes: readonly {
     readonly url: string;
     readonly ready: boolean;
@@ -106,16 +122,17 @@ export async function serviceStatus(
   };
 }
 
-/** Prints the state, one line per item. */
+/** Prints the state, a paragraph per item. */
 export function statusText(status: ServiceStatus): string {
-  return [
+  const lines = [
     ...status.processes.flatMap(processLines),
     ...status.streams.map(streamLine),
     `parked tasks: ${parkedText(status.parked)}`,
     `overdue tasks: ${overdueText(status.oldestOverdueSeconds)}`,
     `quarantine: ${storeLine(status.quarantine)}`,
     `dead letters: ${storeLine(status.deadLetters)}`,
-  ].join('\n');
+  ];
+  return plain.fold(lines.join('\n'), WIDTH);
 }
 
 function processLines(process: ServiceStatus['processes'][number]): string[] {
@@ -124,9 +141,9 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
   const producer =
     process.producerWaitingBytes === 0
       ? 'nothing waits to be written'
-      : `${process.producerWaitingBytes} bytes wait to be written, the oldest for ${duration(process.producerWaitingSeconds)}`;
+      : `${process.producerWaitingBytes} bytes wait to be written, the oldest for ${durationText(process.producerWaitingSeconds)}`;
   return [
-    `${url}: ${ready ? 'ready' : 'NOT READY'}; ${producer}; directory proved up to date ${duration(process.directoryStalenessSeconds)} ago; ` +
+    `${url}: ${ready ? 'ready' : 'NOT READY'}; ${producer}; directory proved up to date ${durationText(process.directoryStalenessSeconds)} ago; ` +
       `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
     ...reasons.map((reason) => `  not ready: ${reason}`),
     ...waiting.map((line) => `  waiting: ${line}`),
@@ -151,7 +168,8 @@ function parkedText(parked: ServiceStatus['parked']): string {
   if (parked.length === 0) return 'none';
   return parked
     .map(
-      ({ reason, count, oldestSeconds }) => `${count} ${reason}, the oldest for ${duration(oldestSeconds)}`,
+      ({ reason, count, oldestSeconds }) =>
+        `${count} ${reason}, the oldest for ${durationText(oldestSeconds)}`,
     )
     .join('; ');
 }
@@ -159,7 +177,7 @@ function parkedText(parked: ServiceStatus['parked']): string {
 function overdueText(seconds: number | null): string {
   if (seconds === null)
     return 'not known yet: the processes ask the brokers now, run this again in five seconds';
-  return seconds < 1 ? 'none' : `the oldest for ${duration(seconds)}`;
+  return seconds < 1 ? 'none' : `the oldest for ${durationText(seconds)}`;
 }
 
 function streamLine(stream: ServiceStatus['streams'][number]): string {
@@ -170,7 +188,7 @@ function streamLine(stream: ServiceStatus['streams'][number]): string {
   const parts = [
     stream.waiting === 0 && stream.oldestSeconds < 1
       ? 'nothing waits'
-      : `${stream.waiting} records wait, the oldest for ${duration(stream.oldestSeconds)}`,
+      : `${stream.waiting} records wait, the oldest for ${durationText(stream.oldestSeconds)}`,
     ...(stream.stalledPartitions.length === 0 ? [] : [`STALLED: ${stream.stalledPartitions.join(', ')}`]),
     ...(stream.lostRecords === 0 ? [] : [`LOST since the start: ${stream.lostRecords} records`]),
   ];
@@ -181,11 +199,6 @@ function storeLine(summary: readonly RecordStoreSummary[] | null): string {
   if (summary === null) return 'unknown: no process with the api role was reached';
   if (summary.length === 0) return 'empty';
   return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');
-}
-
-function duration(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
 function largest(samples: readonly Sample[], wanted: string): number {
