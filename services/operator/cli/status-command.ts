@@ -29,6 +29,7 @@ export const STATUS_COMMANDS = {
 const ANSWER_MS_MAX = 5000;
 /** The process does not answer to the name in its address. */
 const MISDIRECTED = 421;
+const PARKED = 'hookrail_parked_tasks';
 const OVERDUE = 'hookrail_oldest_overdue_seconds';
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
 
@@ -47,46 +48,14 @@ interface ProcessState {
   readonly samples: readonly Sample[];
 }
 
-interface ServiceStatus {
-  readonly processes: readonly {
-    readonly url: string;
-    readonly ready: boolean;
-    readonly reasons: readonly string[];
-    readonly waiting: readonly string[];
-    readonly producerWaitingSeconds: number;
-    readonly producerWaitingBytes: number;
-    readonly directoryStalenessSeconds: number;
-    readonly stuckHandlers: number;
-    /** Connections that cross a network without TLS, and the variable that ends each; production only. */
-    readonly plainConnections: readonly { readonly to: string; readonly setting: string }[];
-  }[];
-  readonly streams: readonly {
-    readonly stream: string;
-    /** Whether any of the processes reads it. */
-    readonly isRead: boolean;
-    readonly waiting: number;
-    readonly oldestSeconds: number;
-    readonly stalledPartitions: readonly string[];
-    readonly lostRecords: number;
-  }[];
-  /** The tasks that were put back without an attempt and wait to come up again. */
-  readonly parked: readonly {
-    readonly reason: string;
-    readonly count: number;
-    readonly oldestSeconds: number;
-  }[];
-  /** Null while no process knows it. */
-  readonly oldestOverdueSeconds: number | null;
-  /** Null when no process has a record store to count. */
-  readonly quarantine: readonly RecordStoreSummary[] | null;
-  readonly deadLetters: readonly RecordStoreSummary[] | null;
-}
+type ServiceStatus = Awaited<ReturnType<typeof serviceStatus>>;
+type Summary = readonly RecordStoreSummary[] | null;
 
 /** Returns the state of a service whose processes have these operations addresses. */
 export async function serviceStatus(
   urls: readonly string[],
-  recordStores: Pick<ServiceStatus, 'quarantine' | 'deadLetters'>,
-): Promise<ServiceStatus> {
+  recordStores: { readonly quarantine: Summary; readonly deadLetters: Summary },
+) {
   const states = await Promise.all(urls.map(stateOf));
   const samples = states.flatMap((state) => state.samples);
   return {
@@ -96,28 +65,30 @@ export async function serviceStatus(
       producerWaitingBytes: largest(own, 'hookrail_producer_waiting_bytes'),
       directoryStalenessSeconds: largest(own, 'hookrail_directory_staleness_seconds'),
       stuckHandlers: largest(own, 'hookrail_stuck_handlers'),
+      // Those that cross a network without TLS, and the variable that ends each; production only.
       plainConnections: own
         .filter(({ name }) => name === 'hookrail_plain_connection')
         .map(({ labels: { to = '', setting = '' } }) => ({ to, setting })),
     })),
     streams: STREAM_NAMES.map((stream) => {
       const own = samples.filter(({ labels }) => labels.stream === stream);
-      const backlog = own.filter(({ name }) => name === 'hookrail_backlog');
       return {
         stream,
-        isRead: backlog.length > 0,
-        waiting: backlog.reduce((sum, { value }) => sum + value, 0),
+        // By any of the processes.
+        isRead: own.some(({ name }) => name === 'hookrail_backlog'),
+        waiting: total(own, 'hookrail_backlog'),
         oldestSeconds: largest(own, 'hookrail_consumer_lag_seconds'),
         stalledPartitions: own
           .filter(({ name, value }) => name === 'hookrail_partition_stalled' && value === 1)
           .map(({ labels }) => `${labels.topic}/${labels.partition}`),
-        lostRecords: own
-          .filter(({ name }) => name === 'hookrail_records_lost_total')
-          .reduce((sum, { value }) => sum + value, 0),
+        lostRecords: total(own, 'hookrail_records_lost_total'),
       };
     }),
+    // Put back without an attempt; they wait to come up again.
     parked: parkedOf(samples),
+    // Null while no process knows it.
     oldestOverdueSeconds: samples.some(({ name }) => name === OVERDUE) ? largest(samples, OVERDUE) : null,
+    // Null when no process has a record store to count.
     ...recordStores,
   };
 }
@@ -137,7 +108,7 @@ export function statusText(status: ServiceStatus): string {
 
 function processLines(process: ServiceStatus['processes'][number]): string[] {
   const { url, ready, reasons, waiting, plainConnections } = process;
-  const plain = plainConnections.map(({ to, setting }) => `${to} (${setting})`);
+  const withoutTls = plainConnections.map(({ to, setting }) => `${to} (${setting})`);
   const producer =
     process.producerWaitingBytes === 0
       ? 'nothing waits to be written'
@@ -147,24 +118,22 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
       `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
     ...reasons.map((reason) => `  not ready: ${reason}`),
     ...waiting.map((line) => `  waiting: ${line}`),
-    ...(plainConnections.length === 0 ? [] : [`  without TLS: ${plain.join(', ')}`]),
+    ...(withoutTls.length === 0 ? [] : [`  without TLS: ${withoutTls.join(', ')}`]),
   ];
 }
 
-function parkedOf(samples: readonly Sample[]): ServiceStatus['parked'] {
-  const counts = samples.filter(({ name }) => name === 'hookrail_parked_tasks');
-  return [...new Set(counts.map(({ labels }) => labels.reason ?? ''))].flatMap((reason) => {
+function parkedOf(samples: readonly Sample[]) {
+  const reasons = samples.filter(({ name }) => name === PARKED).map(({ labels }) => labels.reason ?? '');
+  return [...new Set(reasons)].flatMap((reason) => {
     const own = samples.filter(({ labels }) => labels.reason === reason);
-    const count = counts
-      .filter(({ labels }) => labels.reason === reason)
-      .reduce((sum, { value }) => sum + value, 0);
+    const count = total(own, PARKED);
     return count === 0
       ? []
       : [{ reason, count, oldestSeconds: largest(own, 'hookrail_parked_oldest_seconds') }];
   });
 }
 
-function parkedText(parked: ServiceStatus['parked']): string {
+function parkedText(parked: ReturnType<typeof parkedOf>): string {
   if (parked.length === 0) return 'none';
   return parked
     .map(
@@ -195,10 +164,14 @@ function streamLine(stream: ServiceStatus['streams'][number]): string {
   return `${stream.stream}: ${parts.join('; ')}`;
 }
 
-function storeLine(summary: readonly RecordStoreSummary[] | null): string {
+function storeLine(summary: Summary): string {
   if (summary === null) return 'unknown: no process with the api role was reached';
   if (summary.length === 0) return 'empty';
   return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');
+}
+
+function total(samples: readonly Sample[], wanted: string): number {
+  return samples.reduce((sum, { name, value }) => (name === wanted ? sum + value : sum), 0);
 }
 
 function largest(samples: readonly Sample[], wanted: string): number {
