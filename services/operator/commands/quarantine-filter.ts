@@ -1,4 +1,4 @@
-import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
+import { QUARANTINE_REASONS, type Quarantined } from '../../domain/quarantine.ts';
 import { type Arguments, type Given, timeOf } from './arguments.ts';
 
 /** Which quarantined records a command is about. */
@@ -9,11 +9,7 @@ export const FILTER = {
 } as const satisfies Arguments;
 
 /** The same, with the time in milliseconds since the epoch; undefined = any. */
-export interface Filter {
-  readonly reason: QuarantineReason | undefined;
-  readonly merchant: string | undefined;
-  readonly since: number | undefined;
-}
+export type Filter = Omit<Given<typeof FILTER>, 'since'> & { readonly since: number | undefined };
 
 export function filterOf({ reason, merchant, since }: Given<typeof FILTER>, now: number): Filter {
   return { reason, merchant, since: timeOf(since, now) };

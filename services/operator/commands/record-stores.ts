@@ -121,33 +121,14 @@ function refuseRange(error: unknown): never {
 
 /** Returns a record without its bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
-  const {
-    reason,
-    detail,
-    at,
-    eventId,
-    merchantId,
-    endpointId,
-    deliveryId,
-    bytes,
-    origin,
-    publishedBy = null,
-  } = record;
-  const ofTask = endpointId === undefined ? {} : { endpointId, deliveryId };
-  const place = origin === undefined ? null : placeOf(origin);
-  const key = origin?.key ? shownBytes(origin.key) : null;
-  const size = origin?.valueBytes ?? bytes.length;
+  const { reason, eventId, merchantId, endpointId, deliveryId, origin, detail } = record;
   return {
-    position,
-    at: timestamp(at),
-    reason,
-    eventId,
-    merchantId,
-    ...ofTask,
-    publishedBy,
-    place,
-    key,
-    bytes: size,
+    ...{ position, at: timestamp(record.at), reason, eventId, merchantId },
+    ...(endpointId === undefined ? {} : { endpointId, deliveryId }),
+    publishedBy: record.publishedBy ?? null,
+    place: origin === undefined ? null : placeOf(origin),
+    key: origin?.key ? shownBytes(origin.key) : null,
+    bytes: origin?.valueBytes ?? record.bytes.length,
     detail,
     ...newIdOf(record),
   };
@@ -185,16 +166,8 @@ function base64Of(bytes: Uint8Array): string {
 /** Returns a dead letter without its body: it holds personal data. */
 function deadLetterJson(position: string, { task, reason, failureCode, at }: DeadLetter) {
   const { deliveryId, eventId, merchantId, endpointId, type, subType, attempt } = task;
-  const event = { eventId, type, subType };
   return {
-    position,
-    at: timestamp(at),
-    reason,
-    failureCode,
-    attempt,
-    deliveryId,
-    endpointId,
-    merchantId,
-    ...event,
+    ...{ position, at: timestamp(at), reason, failureCode, attempt },
+    ...{ deliveryId, endpointId, merchantId, eventId, type, subType },
   };
 }
