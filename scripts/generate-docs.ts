@@ -1,13 +1,15 @@
 /**
- * Writes the tables of docs/configuration.md, docs/errors.md and docs/producers.md between their markers, and the Node
- * receiver into README.md. `--check` changes nothing and exits 1 when one of them is out of date.
+ * Writes the tables of docs/configuration.md, docs/errors.md, docs/producers.md and docs/operate/commands.md between their
+ * markers, and the Node receiver into README.md. `--check` changes nothing and exits 1 when one of them is out of date.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodesTable } from '../services/api/error-codes.ts';
 import { VARIABLES } from '../services/config/config.ts';
+import { COMMANDS } from '../services/operator/cli/table.ts';
 import { failureCodesTable, failureDetailsTable } from './failure-tables.ts';
 import { keepGenerated } from './keep-generated.ts';
+import { operatorCommandsTables } from './operator-commands.ts';
 import { rulesTable } from './producers/rules-table.ts';
 
 function configurationTable(): string {
@@ -49,4 +51,5 @@ keepTables('docs/errors.md', {
   'failure details': failureDetailsTable(),
 });
 keepTables('README.md', { receiver: receiver() });
+keepTables('docs/operate/commands.md', { 'operator commands': operatorCommandsTables(COMMANDS) });
 keepTables('docs/producers.md', { 'event rules': rulesTable() });

@@ -15,7 +15,7 @@ import { refuseMissingKeys } from './observability/missing-keys.ts';
 import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { observeStore } from './observability/store-metrics.ts';
-import { clockCommands } from './operator/commands/clock.ts';
+import { sandboxTime } from './operator/commands/clock.ts';
 import { operatorRoutes } from './operator/commands/routes.ts';
 import type { Clock } from './process/clock.ts';
 import { Descriptors } from './process/descriptors.ts';
@@ -184,7 +184,7 @@ function has(config: Config, role: Config['roles'][number]): boolean {
 function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
   const { environment, dataDir, operatorTokenFile } = deps.config;
   const keyRing = () => deps.keyRing;
-  const clock = environment === 'sandbox' ? { clockCommands: clockCommands(deps) } : {};
+  const clock = environment === 'sandbox' ? { sandboxTime: sandboxTime(deps) } : {};
   return operatorRoutes({
     ...deps,
     ...clock,

@@ -1,35 +1,26 @@
 import { fileURLToPath } from 'node:url';
-import yargs, { type Argv } from 'yargs';
+import type { Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { readConfig } from './config/config.ts';
+import { type Config, readConfig } from './config/config.ts';
 import { visible } from './domain/text/visible-text.ts';
 import { asTyped } from './messages/as-typed.ts';
 import { completions } from './messages/completions.ts';
 import { messageOf } from './messages/error-message.ts';
+import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from './messages/exit-codes.ts';
 import { explainLine, InvalidLine, type Vocabulary } from './messages/invalid-line.ts';
-import { ask, hasStore, operationsUrl, recordStoreSummaries } from './operator/cli/ask.ts';
-import { storeCommands } from './operator/cli/backup-commands.ts';
-import type { Execute, GlobalOptions } from './operator/cli/execute.ts';
-import { type KeyRingMeans, keyRingCommands } from './operator/cli/keyring-commands.ts';
-import { auditCommands, entityCommands } from './operator/cli/maintenance-commands.ts';
+import { ask } from './operator/cli/ask.ts';
+import { commandLine, type Execute, type GlobalOptions } from './operator/cli/command-line.ts';
 import { personHere } from './operator/cli/person-here.ts';
-import { deadLetterCommands, quarantineCommands } from './operator/cli/record-store-commands.ts';
-import { replayCommands } from './operator/cli/replay-commands.ts';
 import { sandboxOperations } from './operator/cli/sandbox-operations.ts';
 import { shown } from './operator/cli/shown.ts';
-import { serviceStatus, statusText } from './operator/cli/status-command.ts';
-import { eventCommands, keyCommands, merchantCommands } from './operator/cli/store-commands.ts';
-import { streamCommands } from './operator/cli/stream-commands.ts';
-import { clusterCommandLine } from './operator/cli/topic-commands.ts';
-import { OperatorError } from './operator/commands/arguments.ts';
+import { COMMANDS } from './operator/cli/table.ts';
+import type { Unchecked } from './operator/commands/arguments.ts';
+import { type Command, type Commands, checkedFor, type ToolMeans } from './operator/commands/command.ts';
+import { OperatorError, UsageError } from './operator/commands/operator-error.ts';
 import { operatorNamed } from './operator/commands/person.ts';
-import type { Actor } from './store/change.ts';
+import { systemClock } from './process/clock.ts';
 
-/** The operator's tool: its command lines. What a command needs is loaded when it runs. */
-
-const EXIT_OK = 0;
-const EXIT_USAGE = 2;
-const EXIT_FAILED = 1;
+/** The operator's tool: runs a command line. What a command needs is loaded when it runs. */
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -44,29 +35,105 @@ export async function runOperator(
   environment: Environment,
   print: (line: string) => void,
   printError: (line: string) => void,
+  commands: Commands = COMMANDS,
 ): Promise<number> {
-  const execute: Execute = async (command, options, given, shape) => {
-    const config = withDataDir(environment, options['data-dir']);
-    const result = await ask(command, given, config, {
-      actor: actorOf(config, options),
-      note: (line) => printError(asTyped(line, environment)),
-    });
-    print(shown(shape ? shape(result) : result, options.output));
-  };
+  const note = (line: string) => printError(asTyped(line, environment));
   const said = (line: string) => print(asTyped(line, environment));
+  const execute: Execute = async ([name, command], options, given) => {
+    const values = checkedFor(command, given);
+    const means = meansOf(environment, options, { commands, print: said, note });
+    const isOwn = command.on === 'tool';
+    const answer = isOwn
+      ? await command.run(means, values, undefined)
+      : await means.ask(name, sentOf(command, values));
+    const result = command.shape ? command.shape(answer, values) : answer;
+    const text = shown(result, command, { isJson: means.isJson, now: systemClock().wall() });
+    // What a service answers is data, which is not changed.
+    if (isOwn) said(text);
+    else print(text);
+    if (command.isFailure?.(result)) throw new ShownFailure();
+  };
   try {
-    await parse(argv, environment, execute, said);
+    await parse(argv, lineOf(commands, environment, execute), said);
     return EXIT_OK;
   } catch (error) {
     if (error instanceof ShownFailure) return EXIT_FAILED;
     const isInvalid = error instanceof InvalidLine;
     const explained = isInvalid
-      ? await explainLine(error, argv, (path) => helpOf(path, environment), VOCABULARY)
+      ? await explainLine(error, argv, (path) => helpOf(path, commands, environment), VOCABULARY)
       : { message: messageOf(error), next: error instanceof OperatorError ? error.next : [] };
-    const code = isInvalid ? EXIT_USAGE : EXIT_FAILED;
+    const code = isInvalid || error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
     printError(asTyped(told(explained, code, argv), environment));
     return code;
   }
+}
+
+function meansOf(
+  environment: Environment,
+  { dataDir, output, as }: GlobalOptions,
+  {
+    commands,
+    print,
+    note,
+  }: Pick<ToolMeans, 'print'> & {
+    readonly commands: Commands;
+    readonly note: (line: string) => void;
+  },
+): ToolMeans {
+  const config = (over = {}) => withDataDir({ ...environment, ...over }, dataDir);
+  // As the line, the environment or the system names him.
+  const actor = () => operatorNamed(as ?? (config().operator || personHere()));
+  return {
+    ...{ environment, print, config, actor, isJson: output === 'json' },
+    ask: (name, given = {}) => {
+      const command = commands[name];
+      if (command === undefined || command.on === 'tool')
+        throw new Error(`no service has the command ${name}`);
+      return ask([name, command], given, config(), { actor: actor(), note });
+    },
+  };
+}
+
+/** Returns what a service is sent: all but what the tool uses itself. */
+function sentOf({ args = {} }: Pick<Command, 'args'>, values: Unchecked): Unchecked {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !args[name]?.local));
+}
+
+function lineOf(commands: Commands, environment: Environment, execute: Execute): Argv {
+  return commandLine(asTyped('hookrail operator', environment), commands, execute);
+}
+
+/** Returns the words that may stand in place of the last one. */
+export async function operatorWords(words: readonly string[]): Promise<readonly string[]> {
+  return completions(
+    lineOf(COMMANDS, {}, async () => {}),
+    words,
+  );
+}
+
+async function parse(argv: readonly string[], parser: Argv, print: (line: string) => void): Promise<void> {
+  let printed = '';
+  await parser.parseAsync([...argv], {}, (_error: unknown, _argv: unknown, text: string) => {
+    printed = text;
+  });
+  if (printed) print(printed);
+}
+
+/** Returns the help of a command. */
+async function helpOf(
+  path: readonly string[],
+  commands: Commands,
+  environment: Environment,
+): Promise<string> {
+  let help = '';
+  await parse(
+    [...path, '--help'],
+    lineOf(commands, environment, async () => {}),
+    (text) => {
+      help = text;
+    },
+  );
+  return help;
 }
 
 /** Returns an error as it is printed; as JSON when the line asks for that. */
@@ -94,148 +161,13 @@ const VOCABULARY: Vocabulary = {
   },
 };
 
-/** Returns the words that may stand in place of the last one. */
-export async function operatorWords(words: readonly string[]): Promise<readonly string[]> {
-  return completions(
-    commandLine(
-      {},
-      async () => {},
-      () => {},
-    ),
-    words,
-  );
-}
-
-async function parse(
-  argv: readonly string[],
-  environment: Environment,
-  execute: Execute,
-  print: (line: string) => void,
-): Promise<void> {
-  let printed = '';
-  const keep = (_error: unknown, _argv: unknown, text: string) => {
-    printed = text;
-  };
-  await commandLine(environment, execute, print).parseAsync([...argv], {}, keep);
-  if (printed) print(printed);
-}
-
-/** Returns the help of a command. */
-async function helpOf(path: readonly string[], environment: Environment): Promise<string> {
-  let help = '';
-  await parse(
-    [...path, '--help'],
-    environment,
-    async () => {},
-    (text) => {
-      help = text;
-    },
-  );
-  return help;
-}
-
-function commandLine(environment: Environment, execute: Execute, print: (line: string) => void): Argv {
-  const commands = yargs([])
-    .scriptName(asTyped('hookrail operator', environment))
-    .option('data-dir', { type: 'string', describe: 'Data directory (HOOKRAIL_DATA_DIR)' })
-    .option('output', { choices: ['text', 'json'] as const, default: 'text' as const })
-    .option('as', { type: 'string', describe: 'Your name, for the audit (HOOKRAIL_OPERATOR)' })
-    .command('merchants', 'Merchants of this environment', (merchants) =>
-      merchantCommands(merchants, execute),
-    )
-    .command('keys', 'API keys', (keys) => keyCommands(keys, execute))
-    .command('events', 'Events of the delivery log', (events) => eventCommands(events, execute))
-    .command('keyring', 'The key ring that seals signing secrets', (rings) =>
-      keyRingCommands(rings, keyRingMeans(environment, execute, print)),
-    )
-    .command('store', 'Backups of merchants, keys, endpoints and the delivery log, and their move', (store) =>
-      storeCommands(store, execute, {
-        configOf: (options, over = {}) => withDataDir({ ...environment, ...over }, options['data-dir']),
-        actorOf: (options) => actorOf(withDataDir(environment, options['data-dir']), options),
-        ...{ environment, print },
-        show: (options, result) => print(shown(result, options.output)),
-      }),
-    )
-    .command('audit', 'Changes, and who made them', (audit) => auditCommands(audit, execute))
-    .command('entity', 'Users and corporates', (entity) => entityCommands(entity, execute))
-    .command('quarantine', 'Events that could not be routed', (records) =>
-      quarantineCommands(records, execute),
-    )
-    .command('dead-letters', 'Deliveries that ended without a 2xx', (records) =>
-      deadLetterCommands(records, execute),
-    )
-    .command('streams', 'Records that retention deleted before they were read', (streams) =>
-      streamCommands(streams, execute),
-    )
-    .command('replay', 'Replays: send missed events again', (replay) => replayCommands(replay, execute))
-    .command(
-      'status [urls..]',
-      'Show the state of a running service; ends with 1 when a process is not ready',
-      (status) =>
-        status.positional('urls', {
-          type: 'string',
-          array: true,
-          describe: 'Operations addresses of its other processes, such as http://router-1:8081',
-        }),
-      async (argv) => {
-        const config = withDataDir(environment, argv['data-dir']);
-        const status = await serviceStatus(
-          [operationsUrl(config), ...(argv.urls ?? [])],
-          await recordStoreSummaries(config, actorOf(config, argv)),
-        );
-        print(shown(argv.output === 'json' ? status : statusText(status), argv.output));
-        if (status.processes.some(({ ready }) => !ready)) throw new ShownFailure();
-      },
-    );
-  const configOf = (options: GlobalOptions) => withDataDir(environment, options['data-dir']);
-  return clusterCommandLine(commands, configOf, print)
-    .demandCommand(
-      1,
-      'name a command: status, merchants, keys, events, keyring, audit, entity, store, quarantine, dead-letters, streams, replay, topics or schemas',
-    )
-    .strict()
-    .version(false)
-    .exitProcess(false)
-    .fail((message, error) => {
-      throw error ?? new InvalidLine(message);
-    });
-}
-
 /** Returns the configuration, with the operations address of the sandbox there unless the environment has one. */
-function withDataDir(environment: Environment, dataDir: string | undefined): ReturnType<typeof readConfig> {
+function withDataDir(environment: Environment, dataDir: string | undefined): Config {
   const given = dataDir === undefined ? environment : { ...environment, HOOKRAIL_DATA_DIR: dataDir };
   const config = readConfig(given);
   const isGiven = (name: string) => Boolean(given[name]) && !config.ignored.includes(name);
   if (isGiven('HOOKRAIL_OPS_HOST') || isGiven('HOOKRAIL_OPS_PORT')) return config;
   return readConfig({ ...given, ...sandboxOperations(config.dataDir) });
-}
-
-/** Returns the operator who gives the command: as the line, the environment or the system names him. */
-function actorOf(config: ReturnType<typeof readConfig>, { as }: Pick<GlobalOptions, 'as'>): Actor {
-  return operatorNamed(as ?? (config.operator || personHere()));
-}
-
-function keyRingMeans(
-  environment: Environment,
-  execute: Execute,
-  print: (line: string) => void,
-): KeyRingMeans {
-  const configOf = (options: GlobalOptions) => withDataDir(environment, options['data-dir']);
-  return {
-    execute,
-    ringFile: (options) => configOf(options).keyRingFile,
-    usage: async (options) => {
-      const config = configOf(options);
-      if (!(await hasStore(config))) return null;
-      return (await ask('keyring-usage', {}, config, { actor: actorOf(config, options) })) as [];
-    },
-    note: async (options, change) => {
-      const config = configOf(options);
-      if (await hasStore(config))
-        await ask('keyring-note', { ...change }, config, { actor: actorOf(config, options) });
-    },
-    show: (options, result) => print(shown(result, options.output)),
-  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,8 +1,10 @@
+import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../services/messages/exit-codes.ts';
+
 /** Exit codes of the command line, so that scripts and CI can see what went wrong without reading text. */
 export const EXIT = {
-  ok: 0,
-  expectation: 1,
-  usage: 2,
+  ok: EXIT_OK,
+  expectation: EXIT_FAILED,
+  usage: EXIT_USAGE,
   authentication: 3,
   api: 4,
   timeout: 5,

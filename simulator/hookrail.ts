@@ -5,11 +5,10 @@ import type { MeantLines } from '../services/messages/meant-lines.ts';
 import { report, runCommandLine, wantsJson } from './cli.ts';
 import { nameOf, SIMULATOR, SIMULATOR_TOOL, START_TOOL } from './commands.ts';
 import { EXIT, usage } from './exit.ts';
-import { columns } from './output.ts';
 import { runAsProcess } from './process.ts';
 import { DATA_DIR_HERE, type Found, foundDataDir } from './sandbox-place.ts';
 import type { Surroundings } from './session.ts';
-import { HELP_WIDTH, widthOf } from './terminal/width.ts';
+import { HELP_WIDTH, layout, widthOf } from './terminal/width.ts';
 import { MEANT, RULES } from './vocabulary.ts';
 
 /**
@@ -125,7 +124,7 @@ function help({ stdout, environment }: Surroundings): string {
     ['  --help', 'Show help; that of a command: hookrail sim --help'],
     ['  --version', 'Show the version'],
   ];
-  return `hookrail <command>\n\nCommands:\n${columns(commands, width)}\n\nOptions:\n${columns(options, width)}`;
+  return `hookrail <command>\n\nCommands:\n${layout.columns(commands, width)}\n\nOptions:\n${layout.columns(options, width)}`;
 }
 
 /** A word that is no command has no help. */

@@ -1,7 +1,7 @@
 import { forTerminal, painted, type Style } from './terminal/colours.ts';
 import type { Sink } from './terminal/sink.ts';
 import { WaitingLine } from './terminal/waiting-line.ts';
-import { fold, foldProse, foldRow, shownLength, widthOf } from './terminal/width.ts';
+import { foldProse, layout, widthOf } from './terminal/width.ts';
 
 export const OUTPUT_FORMATS = ['pretty', 'json', 'ndjson'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -49,12 +49,12 @@ export class Output {
 
   /** Formats rows as aligned columns that fit the terminal. */
   table(rows: readonly (readonly string[])[]): string {
-    return columns(rows, this.width);
+    return layout.columns(rows, this.width);
   }
 
   /** Formats the cells of one row; on a narrow terminal they take several lines. */
   row(cells: readonly string[]): string {
-    return foldRow(cells, this.width);
+    return layout.foldRow(cells, this.width);
   }
 
   /** Breaks lines that are too long for the terminal between words. */
@@ -137,36 +137,4 @@ export class Output {
     this.#waiting?.erase();
     this.#stdout.write(`${forTerminal(text, this.#color)}\n`);
   }
-}
-
-const GAP = 2;
-/** Less room than this for the last column, and it goes below the others. */
-const LAST_WIDTH_MIN = 16;
-
-/**
- * Formats rows as aligned columns. The last column is not padded; where it does not fit into the width, it is broken
- * between words, or goes on the next line.
- */
-export function columns(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): string {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, shownLength(cell));
-  }
-  const padded = (cell: string, i: number) => cell + ' '.repeat((widths[i] ?? 0) - shownLength(cell) + GAP);
-  return rows
-    .map((row) => {
-      const last = row.at(-1) ?? '';
-      return lineOf(row.slice(0, -1).map(padded).join(''), last, width);
-    })
-    .join('\n');
-}
-
-function lineOf(before: string, last: string, width: number): string {
-  if (shownLength(before + last) <= width) return (before + last).trimEnd();
-  const room = width - shownLength(before);
-  const longest = Math.max(...last.split(' ').map(shownLength));
-  if (room < Math.max(LAST_WIDTH_MIN, longest))
-    return `${before.trimEnd()}\n${fold(`    ${last}`, width, 0)}`;
-  const hanging = fold(last, room, 0).replaceAll('\n', `\n${' '.repeat(shownLength(before))}`);
-  return before + hanging;
 }

@@ -1,7 +1,8 @@
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { formatCountdown, formatDuration } from '../duration.ts';
-import { columns, type Output } from '../output.ts';
+import type { Output } from '../output.ts';
+import { layout } from '../terminal/width.ts';
 import type { EndpointName } from './endpoint-names.ts';
 import type { AttemptAnswer, DeliveryDetailAnswer } from './merchant-api.ts';
 
@@ -28,7 +29,7 @@ export function timeline(
   const state = paintStatus(delivery.status, output) + stateDetail(delivery);
   const where = endpoint.url === endpoint.label || endpoint.url === null ? [] : [visible(endpoint.url)];
   const head = output.row([output.paint('bold', name), state, visible(endpoint.label), ...where]);
-  const table = rows.length === 0 ? [] : columns(rows, output.width - INDENT.length).split('\n');
+  const table = rows.length === 0 ? [] : layout.columns(rows, output.width - INDENT.length).split('\n');
   const lines = [...table, ...(isPlanned ? laterGaps(delivery) : []), ...waits(delivery)];
   return [head, ...lines.map((line) => INDENT + line)].join('\n');
 }

@@ -3,7 +3,7 @@ import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import { prettyBody, verdictText, withoutSecret } from '../receiver/arrival-lines.ts';
 import { firstWords } from '../receiver/body-summary.ts';
-import { foldRow } from '../terminal/width.ts';
+import { layout } from '../terminal/width.ts';
 import type { AppAnswer, ForwardResult } from './forward.ts';
 import type { ForwardTarget } from './forward-target.ts';
 import { type Entry, failedChecks } from './intake.ts';
@@ -40,7 +40,7 @@ export function entryLine(entry: Entry, target: ForwardTarget, output: Output): 
     why === '' ? text : output.paint('red', why),
     isForged && entry.verdict ? output.paint('yellow', `not authentic: ${failedChecks(entry.verdict)}`) : '',
   ];
-  return foldRow(
+  return layout.foldRow(
     cells.filter((cell) => cell !== ''),
     output.width,
     'hh:mm:ss  '.length,

@@ -2,7 +2,7 @@ import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
 import { didYouMean, meantName } from '../../services/messages/did-you-mean.ts';
 import { type CommandFailure, mistyped, usage } from '../exit.ts';
-import { columns } from '../output.ts';
+import { layout } from '../terminal/width.ts';
 import { scenarioNames } from './library.ts';
 
 export interface EventName {
@@ -85,7 +85,7 @@ export function parseEventTypes(texts: readonly string[]): EventType[] {
 
 /** Returns the event types with their subTypes, a line each, for a help. */
 export function eventTable(width: number): string {
-  return columns(
+  return layout.columns(
     EVENT_TYPES.map((type) => [`  ${type}`, SUB_TYPES[type].join(' ')]),
     width,
   );

@@ -7,7 +7,7 @@ import { formatDuration } from '../duration.ts';
 import { isIdleListener } from '../listen/listen-endpoint.ts';
 import type { Output } from '../output.ts';
 import type { Sent } from '../sinks/sinks.ts';
-import { foldRow, shownLength } from '../terminal/width.ts';
+import { layout, shownLength } from '../terminal/width.ts';
 import type { PlannedStep } from './plan.ts';
 
 /** The longest word of a line is "delivered". */
@@ -158,7 +158,7 @@ export class LiveLines {
     const last = isSaid ? rest : [word, rest].filter(Boolean).join(': ');
     const cells = [start, ...labels, last];
     const fits = shownLength(cells.join('  ')) <= width;
-    return foldRow(fits ? cells : cells.map((cell) => cell.trimEnd()), width, 'hh:mm:ss x '.length);
+    return layout.foldRow(fits ? cells : cells.map((cell) => cell.trimEnd()), width, 'hh:mm:ss x '.length);
   }
 
   #padded(label: string): string {

@@ -2,9 +2,11 @@ import { expect, it } from 'vitest';
 import type { Broker } from '../../services/broker/broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
+import { runServed } from '../../services/operator/commands/command.ts';
 import { RECORD_STORE_COMMANDS } from '../../services/operator/commands/record-stores.ts';
 import { fanOut } from '../../services/router/fan-out.ts';
 import { anEvent, merchantChange } from '../support/records/broker-records.ts';
+import { NO_PLACES } from '../support/service/no-places.ts';
 import type { GiveBench } from './broker-bench.ts';
 
 /** Two events never reach receivers under one id, whatever an operator replays. */
@@ -44,11 +46,15 @@ export function conflictGuarantees(bench: GiveBench): void {
 
   const audited: unknown[] = [];
   const replay = (broker: Broker, given: Readonly<Record<string, unknown>>) =>
-    RECORD_STORE_COMMANDS['quarantine-replay'](broker, given, {
-      now: bench().clock.now(),
-      audit: async (_, details) => {
-        audited.push(details);
-      },
+    runServed(RECORD_STORE_COMMANDS['quarantine replay'], given, {
+      ...NO_PLACES,
+      broker: (use) =>
+        use(broker, {
+          now: bench().clock.now(),
+          audit: async (_, details) => {
+            audited.push(details);
+          },
+        }),
     });
   const left = async (broker: Broker) =>
     (await broker.quarantine.list({ limit: 10 })).map(({ record }) => [record.reason, record.eventId]);

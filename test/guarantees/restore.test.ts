@@ -63,7 +63,7 @@ it('a restored store resends nothing, resurrects nothing, and keeps later endpoi
   const deleted = await merchant.createEndpoint(`${receiver.url}/deleted`);
   await deliver('before the backup', ['/kept', '/deleted']);
   const backup = join(setup.dataDir, 'backup.db');
-  expect(await operator('store', 'backup', backup)).toContain(`to=${backup}`);
+  expect(await operator('store', 'backup', backup)).toContain(backup);
 
   const rotated = await merchant.request('PATCH', `${resource(kept.uuid)}/secret`);
   expect((await merchant.request('DELETE', resource(deleted.uuid))).status).toBe(204);

@@ -7,8 +7,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { BROKER_COMMANDS } from '../../services/operator/commands/broker-commands.ts';
-import { OPERATOR_COMMANDS } from '../../services/operator/commands/commands.ts';
+import { SERVED } from '../../services/operator/commands/served.ts';
 import { operatorWords } from '../../services/operator.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventOf, jsonEventOf } from '../support/records/events.ts';
@@ -97,8 +96,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** Commands of the operations server that no command line of the same name gives. */
 const WITHOUT_LINE: Readonly<Record<string, string>> = {
-  'keyring-usage': 'reads; keyring list',
-  'keyring-note': 'adds the entries of keyring create, add and remove',
+  'keyring usage': 'reads; keyring list',
+  'clock show': 'reads; the simulator',
+  'clock step': 'the simulator: see the last test here',
+  'keyring note': 'adds the entries of keyring create, add and remove',
 };
 
 const where = () =>
@@ -138,10 +139,8 @@ async function leaves(): Promise<string[]> {
 
 it('knows every command line and every command of the operations server', async () => {
   expect([...Object.keys(LINES), ...Object.keys(ELSEWHERE)].sort()).toEqual((await leaves()).sort());
-  const lines = new Set(
-    [...Object.keys(LINES), ...Object.keys(ELSEWHERE)].map((line) => line.replace(' ', '-')),
-  );
-  const others = [...OPERATOR_COMMANDS, ...BROKER_COMMANDS].filter((command) => !lines.has(command));
+  const lines = new Set([...Object.keys(LINES), ...Object.keys(ELSEWHERE)]);
+  const others = Object.keys(SERVED).filter((command) => !lines.has(command));
   expect(others.sort()).toEqual(Object.keys(WITHOUT_LINE).sort());
 });
 
@@ -189,7 +188,7 @@ describe.each(['asking a running service', 'on the stopped store'])('an operator
     expect((await entries())[0].person).toBe('bob');
     for (const name of ['', ' ', 'a\nb', 'a\u001b[31m', 'x'.repeat(101), '\u202eevil', 'a\u2028b']) {
       const refused = await runTool(where(), 'merchants', 'create', '--name', 'x', '--as', name);
-      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--as and HOOKRAIL_OPERATOR')]);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--as and HOOKRAIL_OPERATOR')]);
     }
   });
 });

@@ -99,7 +99,7 @@ test('the audit log has every change with its author, and no secret', async () =
     [['--limit', '0'], 'limit'],
   ] as const) {
     const { code, err } = await operator('audit', 'list', ...argv);
-    expect([code, err]).toEqual([1, expect.stringContaining(hint)]);
+    expect([code, err]).toEqual([2, expect.stringContaining(hint)]);
   }
 });
 

@@ -105,9 +105,9 @@ test('the replay command explains its errors', async () => {
   expect(await says('start', '--only', 'missing')).toMatch(/^2 .*since/);
   expect(await says('start', ...since, '--only', 'all')).toMatch(/^2 /);
   expect(await says('start', ...since, '--only', 'missing', '--type', 'kyc')).toMatch(/^2 /);
-  expect(await says('start', ...period, '--only', 'missing')).toMatch(/^1 .*since: must be before until/);
+  expect(await says('start', ...period, '--only', 'missing')).toMatch(/^2 .*since: must be before until/);
   expect(await says('start', '--since', 'today', '--only', 'missing')).toMatch(
-    /^1 .*since: must be a time such as/,
+    /^2 .*since: must be a time such as/,
   );
   expect(await says('start', ...since, '--only', 'missing', '--merchant', merchant)).toContain(
     `there is no merchant ${merchant}`,

@@ -26,10 +26,12 @@ afterAll(async () => {
 test('the status command shows streams, producer, directory, quarantine and dead letters', async () => {
   const { code, out } = await runTool(where(), 'status');
   expect(code).toBe(0);
-  expect(out.split('\n')).toEqual([
-    expect.stringMatching(
-      /: ready; nothing waits to be written; directory .* 0 s ago; stuck handlers: none$/,
-    ),
+  const [ready, more, ...others] = out.split('\n');
+  expect(`${ready} ${more?.trimStart()}`).toMatch(
+    /: ready; nothing waits to be written; directory .* 0 s ago; stuck handlers: none$/,
+  );
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(others).toEqual([
     'events: nothing waits',
     'tasks: nothing waits',
     'delayed: nothing waits',
@@ -51,7 +53,9 @@ test('the status command counts the quarantine by reason', async () => {
   expect((await runTool(where(), 'status')).out).toContain('quarantine: 1 unknown_merchant');
   const text = await (await fetch(`${service.operationsUrl}/metrics`)).text();
   expect(text).toContain('hookrail_quarantined_total{reason="unknown_merchant"} 1');
-  expect((await runTool(where(), 'quarantine', 'summary')).out).toContain('reason=unknown_merchant  count=1');
+  expect((await runTool(where(), 'quarantine', 'summary')).out).toMatch(
+    /^unknown_merchant +1 +\d+ s ago +\d+ s ago$/m,
+  );
 });
 
 test('the status command counts parked tasks by reason, with the age of the oldest', async () => {

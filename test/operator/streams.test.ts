@@ -137,7 +137,8 @@ await describeWithKafka('a loss by retention', (kafka) => {
       expect((await runTool(where, 'streams', 'list')).out.split('\n')).toEqual(
         expect.arrayContaining([
           `events: ${events}, 3 partitions; LOST:`,
-          `  partition 0: offsets 2 to 4, at most 3 records; NOT acknowledged: streams acknowledge ${events} --partition 0`,
+          '  partition 0: offsets 2 to 4, at most 3 records; NOT acknowledged:',
+          `    streams acknowledge ${events} --partition 0`,
         ]),
       );
       await service.end(signal);

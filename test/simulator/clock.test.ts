@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { retryDelaySeconds } from '../../services/domain/retry.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { clockCommands } from '../../services/operator/commands/clock.ts';
+import { sandboxTime } from '../../services/operator/commands/clock.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { SandboxClock } from '../../services/process/sandbox-clock.ts';
 import { ApiClient } from '../../simulator/client/api-client.ts';
@@ -261,15 +261,14 @@ test('production has no operation that moves the clock, and ignores a sandbox’
 });
 
 test('a sandbox on Kafka says that its clock cannot be moved', async () => {
-  const commands = clockCommands({ clock: systemClock(), broker: {}, store: hookrail.store });
-  const step = commands.find('clock-step');
-  expect(await commands.find('clock-show')?.({}, async () => {})).toMatchObject({
+  const time = sandboxTime({ clock: systemClock(), broker: {}, store: hookrail.store });
+  const place = { merchant: undefined, after: undefined };
+  expect(await time.show(place)).toMatchObject({
     can_move: false,
     ahead_ms: 0,
   });
-  await expect(step?.({ until: new Date().toISOString() }, async () => {})).rejects.toThrow(
-    'cannot be moved on Kafka',
-  );
+  const until = new Date().toISOString();
+  await expect(time.step({ until, ...place }, async () => {})).rejects.toThrow('cannot be moved on Kafka');
 });
 
 test('a step that waits for a receiver names its endpoint', async () => {

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { columns, Output } from '../../simulator/output.ts';
+import { Output } from '../../simulator/output.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { forTerminal } from '../../simulator/terminal/colours.ts';
-import { foldProse, foldRow } from '../../simulator/terminal/width.ts';
+import { foldProse, layout } from '../../simulator/terminal/width.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 import { accessTo, simHere, startSim } from './support/command-line.ts';
 
@@ -179,11 +179,11 @@ describe('text that is too long for a line', () => {
       ['a', painted('active'), 'two words'],
       ['bb', painted('off'), 'x'],
     ];
-    expect(withoutColours(columns(rows))).toBe('a   active  two words\nbb  off     x');
-    expect(withoutColours(columns(rows, 20))).toBe('a   active\n    two words\nbb  off     x');
-    expect(columns([['label', 'one two three four five six']], 24)).toBe(
+    expect(withoutColours(layout.columns(rows))).toBe('a   active  two words\nbb  off     x');
+    expect(withoutColours(layout.columns(rows, 20))).toBe('a   active\n    two words\nbb  off     x');
+    expect(layout.columns([['label', 'one two three four five six']], 24)).toBe(
       'label  one two three\n       four five six',
     );
-    expect(foldRow(['one', painted('two'), 'three'], 10, 2)).toBe(`one  ${painted('two')}\n  three`);
+    expect(layout.foldRow(['one', painted('two'), 'three'], 10, 2)).toBe(`one  ${painted('two')}\n  three`);
   });
 });

@@ -27,9 +27,9 @@ export const CONTENT_BUGS: readonly PlantedBug[] = [
   {
     id: 'command-texts-are-not-checked',
     bug: 'U+0000 in an argument of an operator command reaches the store',
-    file: 'services/operator/commands/commands.ts',
-    text: 'refuseTexts(given);',
-    replacement: '',
+    file: 'services/operator/commands/arguments.ts',
+    text: 'const [fault] = textFaultsIn(given);',
+    replacement: 'const [fault] = textFaultsIn({});',
     test: 'test/operator/texts.test.ts',
     title: 'every command refuses',
   },

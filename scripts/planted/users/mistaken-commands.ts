@@ -1,9 +1,37 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const CONTRACT = 'test/broker/sqlite/contract.test.ts';
+const TABLE = 'test/operator/table.test.ts';
 
 /** Commands that do something else than the person who types them meant. */
 export const MISTAKEN_COMMAND_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'wrong-value-ends-with-1',
+    bug: 'a script cannot tell a wrong argument of an operator command from a refusal of the service',
+    file: 'services/operator.ts',
+    text: 'isInvalid || error instanceof UsageError ? EXIT_USAGE',
+    replacement: 'isInvalid ? EXIT_USAGE',
+    test: TABLE,
+    title: 'is refused in the same words everywhere',
+  },
+  {
+    id: 'unknown-argument-ignored',
+    bug: 'the operations server ignores a mistyped argument, and does what the command does without it',
+    file: 'services/operator/commands/arguments.ts',
+    text: 'if (unknown !== undefined)',
+    replacement: "if (unknown === '')",
+    test: TABLE,
+    title: 'is refused by the parser, and by the server',
+  },
+  {
+    id: 'newest-item-scrolled-away',
+    bug: 'a list that is newest first in JSON is so in the terminal, where the newest item scrolls away',
+    file: 'services/operator/cli/shown.ts',
+    text: 'isNewestFirst ? result.toReversed() : result',
+    replacement: 'isNewestFirst ? result : result',
+    test: TABLE,
+    title: 'is a command line with its help',
+  },
   {
     id: 'conflict-replayed-with-all',
     bug: 'a replay of many puts events back whose ids belong to other events',

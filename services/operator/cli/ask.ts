@@ -6,14 +6,14 @@ import { type Clock, systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
 import { type Actor, personOf } from '../../store/change.ts';
 import type { Store } from '../../store/store.ts';
-import { type AddToAudit, type Arguments, auditOf, OperatorError } from '../commands/arguments.ts';
-import { type BrokerCommand, isBrokerCommand, runBrokerCommand } from '../commands/broker-commands.ts';
-import type { OperatorCommand } from '../commands/commands.ts';
+import type { Unchecked } from '../commands/arguments.ts';
+import { type AddToAudit, auditOf, runServed, type ServedCommand } from '../commands/command.ts';
+import { OperatorError, UsageError } from '../commands/operator-error.ts';
 import { PERSON_HEADER } from '../commands/person.ts';
 import { published } from '../commands/published.ts';
+import { pathOf } from '../commands/served.ts';
 import { operatorTokenFile, readToken } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
-import type { RecordStoreSummary } from './status-command.ts';
 
 /**
  * A running service has locked a store on SQLite, so the tool asks it over its operations port; without one, and where
@@ -24,60 +24,50 @@ import type { RecordStoreSummary } from './status-command.ts';
 const SERVICE_TIMEOUT_MS = 10_000;
 /** Record stores may be long, and records put back are made durable first. */
 const LONG_TIMEOUT_MS = 600_000;
-/** Commands that change what is in force. */
-const CHANGES: readonly string[] = ['merchants-pause', 'merchants-resume', 'merchants-set'];
 /** The longest wait until the api of another process has published a change, and how often the outbox is looked at. */
 const PUBLISHED = { everyMs: 50, atMostMs: 3000 } as const;
 const UNPUBLISHED =
   'the change is stored, but not in force yet: routers and senders learn of it when a process with the role api runs';
-const LONG_COMMANDS: readonly string[] = [
-  'entity-erase',
-  'events-show',
-  'keyring-rewrap',
-  'replay-start',
-  'store-backup',
-];
 
 /**
- * Asks the running service, or opens the store when no service runs on this data directory. `note`: says what the result
- * does not.
+ * Gives a command to the running service, or carries it out when no service runs on this data directory. `note`: says
+ * what the result does not.
  */
 export async function ask(
-  command: OperatorCommand | BrokerCommand,
-  given: Arguments,
+  [name, command]: readonly [string, ServedCommand],
+  given: Unchecked,
   config: Config,
   { actor, note = () => {} }: { readonly actor: Actor; readonly note?: (line: string) => void },
 ): Promise<unknown> {
-  const answer = await askService(`${operationsUrl(config)}/operator/${command}`, given, {
+  const answer = await askService(name, given, {
     config,
     actor,
-    withinMs:
-      isBrokerCommand(command) || LONG_COMMANDS.includes(command) ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
+    withinMs: command.isLong || command.on === 'broker' ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
-  if (isBrokerCommand(command)) {
-    const audit = auditWhereStoreIs(config, actor);
-    return withBroker(config, async (broker) =>
-      runBrokerCommand(broker, command, given, { now: systemClock().now(), audit }),
-    );
-  }
-  const { runOperatorCommand } = await import('../commands/commands.ts');
-  return withStore(config, async (store, clock) => {
-    const result = await runOperatorCommand(
-      {
-        ...{ store, clock, actor },
-        random: systemRandom,
-        environment: config.environment,
-        keyRing: () => KeyRing.read(config.keyRingFile),
-        withRecordStores: (use) => withBroker(config, use),
-      },
-      command,
-      given,
-    );
-    const isRelayed = CHANGES.includes(command) && config.engine !== 'sqlite';
-    // Only a process with the role api publishes it.
-    if (isRelayed && !(await published({ store, clock }, PUBLISHED))) note(UNPUBLISHED);
-    return result;
+  return runServed(command, given, {
+    broker: (use) => {
+      const audit = auditWhereStoreIs(config, actor);
+      return withBroker(config, (broker) => use(broker, { now: systemClock().now(), audit }));
+    },
+    store: (use) =>
+      withStore(config, async (store, clock) => {
+        const result = await use(
+          {
+            ...{ store, clock, actor },
+            random: systemRandom,
+            environment: config.environment,
+            keyRing: () => KeyRing.read(config.keyRingFile),
+            withRecordStores: (lend) => withBroker(config, lend),
+          },
+          undefined,
+        );
+        const isRelayed = command.isRelayed && config.engine !== 'sqlite';
+        // Only a process with the role api publishes it.
+        if (isRelayed && !(await published({ store, clock }, PUBLISHED))) note(UNPUBLISHED);
+        return result;
+      }),
+    clock: () => Promise.reject(new OperatorError('no sandbox runs here: its clock stands still')),
   });
 }
 
@@ -155,12 +145,13 @@ async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>
 
 /** Returns the service's response, or undefined when none runs there or it uses another data directory. */
 async function askService(
-  url: string,
-  given: Arguments,
+  name: string,
+  given: Unchecked,
   { config, actor, withinMs }: { readonly config: Config; readonly actor: Actor; readonly withinMs: number },
 ): Promise<{ result: unknown } | undefined> {
   const token = readToken(config);
   if (token === undefined) return undefined;
+  const url = `${operationsUrl(config)}/operator/${pathOf(name)}`;
   const { request } = await import('undici');
   const answer = await request(url, {
     method: 'POST',
@@ -187,19 +178,25 @@ async function askService(
   }
   const body = (await answer.body.json()) as { result: unknown; error?: string };
   if (answer.statusCode === 200) return body;
-  throw new OperatorError(body.error ?? `the service answered ${answer.statusCode}`);
+  const says = body.error ?? `the service answered ${answer.statusCode}`;
+  throw answer.statusCode === 400 ? new UsageError(says) : new OperatorError(says);
 }
 
 export function operationsUrl({ operations: { host, port } }: Config): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
+/** A row of `quarantine summary` or `dead-letters summary`. */
+export interface RecordStoreSummary {
+  readonly reason: string;
+  readonly count: number;
+}
+
 /** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
 export async function recordStoreSummaries(config: Config, actor: Actor) {
-  const of = async (command: BrokerCommand) => {
-    const url = `${operationsUrl(config)}/operator/${command}`;
-    const answer = await askService(url, {}, { config, actor, withinMs: LONG_TIMEOUT_MS });
+  const of = async (name: string) => {
+    const answer = await askService(name, {}, { config, actor, withinMs: LONG_TIMEOUT_MS });
     return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
   };
-  return { quarantine: await of('quarantine-summary'), deadLetters: await of('dead-letters-summary') };
+  return { quarantine: await of('quarantine summary'), deadLetters: await of('dead-letters summary') };
 }

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Argv } from 'yargs';
 import {
   addKey,
   createRing,
@@ -9,8 +8,13 @@ import {
   removeKey,
   requireSeals,
 } from '../../keys/keyring-file.ts';
-import { OperatorError } from '../commands/arguments.ts';
-import type { Execute, GlobalOptions } from './execute.ts';
+import { plain, WIDTH } from '../../messages/text-layout.ts';
+import type { Arguments } from '../commands/arguments.ts';
+import { on, type ToolMeans } from '../commands/command.ts';
+import { OperatorError } from '../commands/operator-error.ts';
+import { hasStore } from './ask.ts';
+
+/** The key ring's file, which the tool changes itself. */
 
 /** The number of secrets, stored responses and whole records that each key seals, from the store. */
 type Usage = readonly {
@@ -20,113 +24,88 @@ type Usage = readonly {
   readonly records: number;
 }[];
 
-export interface KeyRingChange {
-  readonly change: 'create' | 'add' | 'remove' | 'require-seals';
-  readonly keyRing: string;
-  readonly key: string;
-}
+const RING = { ring: { type: 'path', describe: 'The file (HOOKRAIL_KEYRING)' } } as const satisfies Arguments;
+const RUNS = 'here, on the file';
 
-export interface KeyRingMeans {
-  readonly execute: Execute;
-  /** Null without a store: beside a router or sender, or on an administrator's machine. */
-  readonly usage: (options: GlobalOptions) => Promise<Usage | null>;
-  /** The configured file, used when none is given. */
-  readonly ringFile: (options: GlobalOptions) => string;
-  /** Records a change of the file in the audit, where there is a store. */
-  readonly note: (options: GlobalOptions, change: KeyRingChange) => Promise<void>;
-  readonly show: (options: GlobalOptions, result: unknown) => void;
-}
-
-const RING = { ring: { type: 'string', describe: 'The file (HOOKRAIL_KEYRING)' } } as const;
-
-/** `keyring create|add|list|rewrap|remove|require-seals` */
-export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans): Argv<GlobalOptions> {
-  const { execute, show } = means;
-  const fileOf = (argv: GlobalOptions & { ring: string | undefined }) => argv.ring ?? means.ringFile(argv);
-  return requireSealsCommand(rings, means, fileOf)
-    .command(
-      'create',
-      'Create a key ring; never overwrites a file',
-      (create) =>
-        create.option('out', { type: 'string', describe: 'File to write; default: HOOKRAIL_KEYRING' }),
-      async (argv) => {
-        const file = argv.out ?? means.ringFile(argv);
-        // The place that the settings name is made; one that was typed may be mistyped.
-        if (argv.out === undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-        create(file);
-        await means.note(argv, { change: 'create', keyRing: file, key: readRing(file).active });
-        const note = 'keep a copy; without it no signing secret can be read';
-        show(argv, argv.output === 'json' ? { created: file, note } : `created ${file}: ${note}`);
-      },
-    )
-    .command(
-      'add',
-      'Add a key and make it the active one; the others still open secrets',
-      (add) => add.options(RING),
-      async (argv) => {
-        const file = fileOf(argv);
-        const added = addKey(file);
-        await means.note(argv, { change: 'add', keyRing: file, key: added });
-        show(argv, {
-          added,
-          keyRing: file,
-          next: `copy ${file} to every process, senders first; then: hookrail operator keyring rewrap`,
-        });
-      },
-    )
-    .command(
-      'list',
-      'List the keys and how much each seals',
-      (list) => list.options(RING),
-      async (argv) => show(argv, keysOf(fileOf(argv), await means.usage(argv))),
-    )
-    .command(
-      'rewrap',
-      'Seal everything with the active key, while the service runs',
-      (rewrap) => rewrap,
-      (argv) => execute('keyring-rewrap', argv, {}),
-    )
-    .command(
-      'remove',
-      'Remove a key that no longer seals anything',
-      (remove) =>
-        remove.options(RING).option('id', { type: 'string', demandOption: true, describe: 'The key' }),
-      async (argv) => {
-        const file = fileOf(argv);
-        refuseUsed(argv.id, await means.usage(argv));
-        await means.note(argv, { change: 'remove', keyRing: file, key: argv.id });
-        removeKey(file, argv.id);
-        show(argv, {
-          removed: argv.id,
-          keyRing: file,
-          note: 'a backup of the store made before the rewrap still needs it: keep a copy with that backup',
-        });
-      },
-    )
-    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove, require-seals');
-}
-
-/** `keyring require-seals` */
-function requireSealsCommand(
-  rings: Argv<GlobalOptions>,
-  { show, note }: KeyRingMeans,
-  fileOf: (argv: GlobalOptions & { ring: string | undefined }) => string,
-): Argv<GlobalOptions> {
-  return rings.command(
-    'require-seals',
-    'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
-    (options) => options.options(RING),
-    async (argv) => {
-      const file = fileOf(argv);
-      await note(argv, { change: 'require-seals', keyRing: file, key: readRing(file).active });
-      requireSeals(file);
-      show(argv, {
-        keyRing: file,
-        requiresSeals: true,
-        next: `copy ${file} to every process, and restart it`,
-      });
+export const KEYRING_COMMANDS = {
+  'keyring create': on('tool', {
+    describe: 'Create a key ring; never overwrites a file',
+    args: { out: { type: 'path', describe: 'File to write; default: HOOKRAIL_KEYRING' } },
+    runs: RUNS,
+    run: async (means, { out }) => {
+      const file = out ?? means.config().keyRingFile;
+      // The place that the settings name is made; one that was typed may be mistyped.
+      if (out === undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      create(file);
+      await note(means, 'create', file, readRing(file).active);
+      return { created: file, note: 'keep a copy; without it no signing secret can be read' };
     },
-  );
+    text: ({ created, note: says }) => plain.fold(`created ${created}: ${says}`, WIDTH),
+  }),
+  'keyring add': on('tool', {
+    describe: 'Add a key and make it the active one; the others still open secrets',
+    args: RING,
+    runs: RUNS,
+    run: async (means, given) => {
+      const file = fileOf(means, given);
+      const added = addKey(file);
+      await note(means, 'add', file, added);
+      return {
+        added,
+        keyRing: file,
+        next: `copy ${file} to every process, senders first; then: hookrail operator keyring rewrap`,
+      };
+    },
+  }),
+  'keyring list': on('tool', {
+    describe: 'List the keys and how much each seals',
+    args: RING,
+    columns: ['id', 'active', 'fingerprint', 'endpoints', 'answers', 'records', 'missing'],
+    runs: RUNS,
+    run: async (means, given) => keysOf(fileOf(means, given), await usageOf(means)),
+  }),
+  'keyring remove': on('tool', {
+    describe: 'Remove a key that no longer seals anything',
+    args: { ...RING, id: { type: 'text', required: true, describe: 'The key' } },
+    runs: RUNS,
+    run: async (means, { id, ...given }) => {
+      const file = fileOf(means, given);
+      refuseUsed(id, await usageOf(means));
+      await note(means, 'remove', file, id);
+      removeKey(file, id);
+      return {
+        removed: id,
+        keyRing: file,
+        note: 'a backup of the store made before the rewrap still needs it: keep a copy with that backup',
+      };
+    },
+  }),
+  'keyring require-seals': on('tool', {
+    describe:
+      'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
+    args: RING,
+    runs: RUNS,
+    run: async (means, given) => {
+      const file = fileOf(means, given);
+      await note(means, 'require-seals', file, readRing(file).active);
+      requireSeals(file);
+      return { keyRing: file, requiresSeals: true, next: `copy ${file} to every process, and restart it` };
+    },
+  }),
+};
+
+function fileOf(means: ToolMeans, { ring }: { readonly ring: string | undefined }): string {
+  return ring ?? means.config().keyRingFile;
+}
+
+/** Null without a store: beside a router or sender, or on an administrator's machine. */
+async function usageOf(means: ToolMeans): Promise<Usage | null> {
+  return (await hasStore(means.config())) ? ((await means.ask('keyring usage')) as Usage) : null;
+}
+
+/** Records a change of the file in the audit, where there is a store. */
+async function note(means: ToolMeans, change: string, keyRing: string, key: string): Promise<void> {
+  if (await hasStore(means.config())) await means.ask('keyring note', { change, keyRing, key });
 }
 
 function create(path: string): void {

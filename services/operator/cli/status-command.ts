@@ -1,12 +1,35 @@
 import { STREAM_NAMES } from '../../broker/broker-status.ts';
 import { messageOf } from '../../messages/error-message.ts';
-import { OperatorError } from '../commands/arguments.ts';
+import { durationText } from '../../messages/relative-time.ts';
+import { plain, WIDTH } from '../../messages/text-layout.ts';
+import { on } from '../commands/command.ts';
+import { OperatorError } from '../commands/operator-error.ts';
+import { operationsUrl, type RecordStoreSummary, recordStoreSummaries } from './ask.ts';
 
-/** The requests that need no token: readiness and metrics. */
+/** The state of a running service. Readiness and metrics need no token. */
+
+export const STATUS_COMMANDS = {
+  status: on('tool', {
+    describe: 'Show the state of a running service; ends with 1 when a process is not ready',
+    args: {
+      urls: {
+        type: 'texts',
+        positional: true,
+        describe: 'Operations addresses of its other processes, such as http://router-1:8081',
+      },
+    },
+    runs: 'here, beside a running service',
+    run: async ({ config, actor }, { urls = [] }) =>
+      serviceStatus([operationsUrl(config()), ...urls], await recordStoreSummaries(config(), actor())),
+    text: statusText,
+    isFailure: ({ processes }) => processes.some(({ ready }) => !ready),
+  }),
+};
 
 const ANSWER_MS_MAX = 5000;
 /** The process does not answer to the name in its address. */
 const MISDIRECTED = 421;
+const PARKED = 'hookrail_parked_tasks';
 const OVERDUE = 'hookrail_oldest_overdue_seconds';
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
 
@@ -25,52 +48,14 @@ interface ProcessState {
   readonly samples: readonly Sample[];
 }
 
-/** A row of `quarantine summary` or `dead-letters summary`. */
-export interface RecordStoreSummary {
-  readonly reason: string;
-  readonly count: number;
-}
-
-export interface ServiceStatus {
-  readonly processes: readonly {
-    readonly url: string;
-    readonly ready: boolean;
-    readonly reasons: readonly string[];
-    readonly waiting: readonly string[];
-    readonly producerWaitingSeconds: number;
-    readonly producerWaitingBytes: number;
-    readonly directoryStalenessSeconds: number;
-    readonly stuckHandlers: number;
-    /** Connections that cross a network without TLS, and the variable that ends each; production only. */
-    readonly plainConnections: readonly { readonly to: string; readonly setting: string }[];
-  }[];
-  readonly streams: readonly {
-    readonly stream: string;
-    /** Whether any of the processes reads it. */
-    readonly isRead: boolean;
-    readonly waiting: number;
-    readonly oldestSeconds: number;
-    readonly stalledPartitions: readonly string[];
-    readonly lostRecords: number;
-  }[];
-  /** The tasks that were put back without an attempt and wait to come up again. */
-  readonly parked: readonly {
-    readonly reason: string;
-    readonly count: number;
-    readonly oldestSeconds: number;
-  }[];
-  /** Null while no process knows it. */
-  readonly oldestOverdueSeconds: number | null;
-  /** Null when no process has a record store to count. */
-  readonly quarantine: readonly RecordStoreSummary[] | null;
-  readonly deadLetters: readonly RecordStoreSummary[] | null;
-}
+type ServiceStatus = Awaited<ReturnType<typeof serviceStatus>>;
+type Summary = readonly RecordStoreSummary[] | null;
 
 /** Returns the state of a service whose processes have these operations addresses. */
 export async function serviceStatus(
   urls: readonly string[],
-  recordStores: Pick<ServiceStatus, 'quarantine' | 'deadLetters'>,
-): Promise<ServiceStatus> {
+  recordStores: { readonly quarantine: Summary; readonly deadLetters: Summary },
+) {
   const states = await Promise.all(urls.map(stateOf));
   const samples = states.flatMap((state) => state.samples);
   return {
@@ -80,78 +65,80 @@ export async function serviceStatus(
       producerWaitingBytes: largest(own, 'hookrail_producer_waiting_bytes'),
       directoryStalenessSeconds: largest(own, 'hookrail_directory_staleness_seconds'),
       stuckHandlers: largest(own, 'hookrail_stuck_handlers'),
+      // Those that cross a network without TLS, and the variable that ends each; production only.
       plainConnections: own
         .filter(({ name }) => name === 'hookrail_plain_connection')
         .map(({ labels: { to = '', setting = '' } }) => ({ to, setting })),
     })),
     streams: STREAM_NAMES.map((stream) => {
       const own = samples.filter(({ labels }) => labels.stream === stream);
-      const backlog = own.filter(({ name }) => name === 'hookrail_backlog');
       return {
         stream,
-        isRead: backlog.length > 0,
-        waiting: backlog.reduce((sum, { value }) => sum + value, 0),
+        // By any of the processes.
+        isRead: own.some(({ name }) => name === 'hookrail_backlog'),
+        waiting: total(own, 'hookrail_backlog'),
         oldestSeconds: largest(own, 'hookrail_consumer_lag_seconds'),
         stalledPartitions: own
           .filter(({ name, value }) => name === 'hookrail_partition_stalled' && value === 1)
           .map(({ labels }) => `${labels.topic}/${labels.partition}`),
-        lostRecords: own
-          .filter(({ name }) => name === 'hookrail_records_lost_total')
-          .reduce((sum, { value }) => sum + value, 0),
+        lostRecords: total(own, 'hookrail_records_lost_total'),
       };
     }),
+    // Put back without an attempt; they wait to come up again.
     parked: parkedOf(samples),
+    // Null while no process knows it.
     oldestOverdueSeconds: samples.some(({ name }) => name === OVERDUE) ? largest(samples, OVERDUE) : null,
+    // Null when no process has a record store to count.
     ...recordStores,
   };
 }
 
-/** Prints the state, one line per item. */
+/** Prints the state, a paragraph per item. */
 export function statusText(status: ServiceStatus): string {
-  return [
+  const lines = [
     ...status.processes.flatMap(processLines),
     ...status.streams.map(streamLine),
     `parked tasks: ${parkedText(status.parked)}`,
     `overdue tasks: ${overdueText(status.oldestOverdueSeconds)}`,
     `quarantine: ${storeLine(status.quarantine)}`,
     `dead letters: ${storeLine(status.deadLetters)}`,
-  ].join('\n');
+  ];
+  return plain.fold(lines.join('\n'), WIDTH);
 }
 
 function processLines(process: ServiceStatus['processes'][number]): string[] {
   const { url, ready, reasons, waiting, plainConnections } = process;
-  const plain = plainConnections.map(({ to, setting }) => `${to} (${setting})`);
+  const withoutTls = plainConnections.map(({ to, setting }) => `${to} (${setting})`);
   const producer =
     process.producerWaitingBytes === 0
       ? 'nothing waits to be written'
-      : `${process.producerWaitingBytes} bytes wait to be written, the oldest for ${duration(process.producerWaitingSeconds)}`;
+      : `${process.producerWaitingBytes} bytes wait to be written, the oldest for ${durationText(process.producerWaitingSeconds)}`;
   return [
-    `${url}: ${ready ? 'ready' : 'NOT READY'}; ${producer}; directory proved up to date ${duration(process.directoryStalenessSeconds)} ago; ` +
+    `${url}: ${ready ? 'ready' : 'NOT READY'}; ${producer}; directory proved up to date ${durationText(process.directoryStalenessSeconds)} ago; ` +
       `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
     ...reasons.map((reason) => `  not ready: ${reason}`),
     ...waiting.map((line) => `  waiting: ${line}`),
-    ...(plainConnections.length === 0 ? [] : [`  without TLS: ${plain.join(', ')}`]),
+    ...(withoutTls.length === 0 ? [] : [`  without TLS: ${withoutTls.join(', ')}`]),
   ];
 }
 
-function parkedOf(samples: readonly Sample[]): ServiceStatus['parked'] {
-  const counts = samples.filter(({ name }) => name === 'hookrail_parked_tasks');
-  return [...new Set(counts.map(({ labels }) => labels.reason ?? ''))].flatMap((reason) => {
+function parkedOf(samples: readonly Sample[]) {
+  const reasons = samples.filter(({ name }) => name === PARKED).map(({ labels }) => labels.reason ?? '');
+  return [...new Set(reasons)].flatMap((reason) => {
     const own = samples.filter(({ labels }) => labels.reason === reason);
-    const count = counts
-      .filter(({ labels }) => labels.reason === reason)
-      .reduce((sum, { value }) => sum + value, 0);
+    const count = total(own, PARKED);
     return count === 0
       ? []
       : [{ reason, count, oldestSeconds: largest(own, 'hookrail_parked_oldest_seconds') }];
   });
 }
 
-function parkedText(parked: ServiceStatus['parked']): string {
+function parkedText(parked: ReturnType<typeof parkedOf>): string {
   if (parked.length === 0) return 'none';
   return parked
     .map(
-      ({ reason, count, oldestSeconds }) => `${count} ${reason}, the oldest for ${duration(oldestSeconds)}`,
+      ({ reason, count, oldestSeconds }) =>
+        `${count} ${reason}, the oldest for ${durationText(oldestSeconds)}`,
     )
     .join('; ');
 }
@@ -159,7 +146,7 @@ function parkedText(parked: ServiceStatus['parked']): string {
 function overdueText(seconds: number | null): string {
   if (seconds === null)
     return 'not known yet: the processes ask the brokers now, run this again in five seconds';
-  return seconds < 1 ? 'none' : `the oldest for ${duration(seconds)}`;
+  return seconds < 1 ? 'none' : `the oldest for ${durationText(seconds)}`;
 }
 
 function streamLine(stream: ServiceStatus['streams'][number]): string {
@@ -170,22 +157,21 @@ function streamLine(stream: ServiceStatus['streams'][number]): string {
   const parts = [
     stream.waiting === 0 && stream.oldestSeconds < 1
       ? 'nothing waits'
-      : `${stream.waiting} records wait, the oldest for ${duration(stream.oldestSeconds)}`,
+      : `${stream.waiting} records wait, the oldest for ${durationText(stream.oldestSeconds)}`,
     ...(stream.stalledPartitions.length === 0 ? [] : [`STALLED: ${stream.stalledPartitions.join(', ')}`]),
     ...(stream.lostRecords === 0 ? [] : [`LOST since the start: ${stream.lostRecords} records`]),
   ];
   return `${stream.stream}: ${parts.join('; ')}`;
 }
 
-function storeLine(summary: readonly RecordStoreSummary[] | null): string {
+function storeLine(summary: Summary): string {
   if (summary === null) return 'unknown: no process with the api role was reached';
   if (summary.length === 0) return 'empty';
   return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');
 }
 
-function duration(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+function total(samples: readonly Sample[], wanted: string): number {
+  return samples.reduce((sum, { name, value }) => (name === wanted ? sum + value : sum), 0);
 }
 
 function largest(samples: readonly Sample[], wanted: string): number {

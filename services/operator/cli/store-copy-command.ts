@@ -1,53 +1,40 @@
 import { join, resolve } from 'node:path';
-import type { Argv } from 'yargs';
 import type { Config } from '../../config/config.ts';
 import { hasPassword, readPostgresCa } from '../../config/postgres-config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
-import type { Actor } from '../../store/change.ts';
 import type { CopyResult } from '../../store/copy/copy-store.ts';
-import { OperatorError } from '../commands/arguments.ts';
-import type { GlobalOptions } from './execute.ts';
+import { on, type ToolMeans } from '../commands/command.ts';
+import { OperatorError } from '../commands/operator-error.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** The command that moves a store to PostgreSQL. */
+export const COPY_COMMANDS = {
+  'store copy': on('tool', {
+    describe: 'Move the store to PostgreSQL: the log while the service runs, the rest once it is stopped',
+    args: {
+      to: {
+        type: 'text',
+        most: 4096,
+        describe: 'postgres://user@host/database; the password: HOOKRAIL_POSTGRES_PASSWORD_FILE',
+      },
+      snapshotDir: {
+        type: 'path',
+        describe: 'Folder for a snapshot as large as the store; by default the data directory',
+      },
+    },
+    runs: 'here, first beside the service, then while it is stopped',
+    run: copied,
+    text: (result) => `${result}`,
+  }),
+};
 
-/** The means of the commands on the store: the configuration, and how progress and a result are printed. */
-export interface CopyMeans {
-  readonly environment: Environment;
-  /** `over`: variables in the place of the environment's. */
-  readonly configOf: (options: GlobalOptions, over?: Environment) => Config;
-  /** Returns the operator who gives the command. */
-  readonly actorOf: (options: GlobalOptions) => Actor;
-  readonly print: (line: string) => void;
-  readonly show: (options: GlobalOptions, result: unknown) => void;
-}
-
-interface CopyArguments extends GlobalOptions {
+interface CopyArguments {
   readonly to: string | undefined;
-  readonly 'snapshot-dir': string | undefined;
+  readonly snapshotDir: string | undefined;
 }
 
-/** `store copy` */
-export function copyCommand(store: Argv<GlobalOptions>, means: CopyMeans): Argv<GlobalOptions> {
-  return store.command(
-    'copy',
-    'Move the store to PostgreSQL: the log while the service runs, the rest once it is stopped',
-    (copy) =>
-      copy
-        .option('to', {
-          type: 'string',
-          describe: 'postgres://user@host/database; the password: HOOKRAIL_POSTGRES_PASSWORD_FILE',
-        })
-        .option('snapshot-dir', {
-          type: 'string',
-          describe: 'Folder for a snapshot as large as the store; by default the data directory',
-        }),
-    async (argv) => means.show(argv, await copied(means, argv)),
-  );
-}
-
-async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
+async function copied(means: ToolMeans, argv: CopyArguments): Promise<unknown> {
   const config = targetConfig(means, argv);
   const { postgres } = config;
   if (postgres === null) throw new Error('the configuration has no store on PostgreSQL');
@@ -56,7 +43,7 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
   try {
     const result = await copyStore({
       file: storeFile(config),
-      snapshotFile: join(resolve(argv['snapshot-dir'] ?? config.dataDir), 'store-copy.db'),
+      snapshotFile: join(resolve(argv.snapshotDir ?? config.dataDir), 'store-copy.db'),
       to: {
         url: postgres.migrateUrl || postgres.url,
         ca: readPostgresCa(postgres),
@@ -66,9 +53,9 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
       healthPolicy: config.autoDisable,
       clock: systemClock(),
       random: systemRandom,
-      tell: argv.output === 'json' ? () => {} : means.print,
+      tell: means.isJson ? () => {} : means.print,
     });
-    return argv.output === 'json' ? resultJson(result) : resultText(result);
+    return means.isJson ? resultJson(result) : resultText(result);
   } catch (error) {
     const next = (error as { readonly next?: readonly string[] }).next ?? [];
     throw new OperatorError(messageOf(error), ...next);
@@ -76,7 +63,7 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
 }
 
 /** Returns the configuration that the service will have on PostgreSQL. */
-function targetConfig({ environment, configOf }: CopyMeans, argv: CopyArguments): Config {
+function targetConfig({ environment, config }: ToolMeans, argv: CopyArguments): Config {
   const url = argv.to ?? environment.HOOKRAIL_POSTGRES_URL;
   if (!url) throw new OperatorError('name the database to copy to: --to postgres://user@host/database');
   if (argv.to !== undefined && hasPassword(argv.to))
@@ -85,7 +72,7 @@ function targetConfig({ environment, configOf }: CopyMeans, argv: CopyArguments)
       'leave it out of --to, and put it into a file: HOOKRAIL_POSTGRES_PASSWORD_FILE=<file> hookrail operator store copy --to …',
       'or set HOOKRAIL_POSTGRES_PASSWORD, or the whole URL as HOOKRAIL_POSTGRES_URL',
     );
-  return configOf(argv, { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url });
+  return config({ HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url });
 }
 
 function resultJson(result: CopyResult): object {

@@ -1,8 +1,7 @@
-import type { Argv } from 'yargs';
 import type { ClusterCommands } from '../../broker/open.ts';
 import type { Config } from '../../config/config.ts';
-import { OperatorError } from '../commands/arguments.ts';
-import type { GlobalOptions } from './execute.ts';
+import { on } from '../commands/command.ts';
+import { OperatorError } from '../commands/operator-error.ts';
 
 /** The processes of a deployment, each with a user of its own. */
 const PROCESSES = [
@@ -11,37 +10,28 @@ const PROCESSES = [
   { name: 'sender', roles: ['sender'] },
 ] as const;
 
-/** `topics` and `schemas`: the commands for an administrator where the service may not create them itself. */
-export function clusterCommandLine(
-  commands: Argv<GlobalOptions>,
-  configOf: (options: GlobalOptions) => Config,
-  print: (line: string) => void,
-): Argv<GlobalOptions> {
-  return commands
-    .command(
-      'topics',
-      'Print the commands that create the Kafka topics and grant each process its ACLs',
-      (topics) =>
-        topics.option('principal-prefix', {
-          type: 'string',
-          default: 'User:hookrail-',
-          describe: 'Prefix of the principals; api, router or sender follows',
-        }),
-      async (argv) => {
-        const answer = await topicsAnswer(configOf(argv), argv.principalPrefix);
-        print(argv.output === 'json' ? JSON.stringify(answer) : topicsText(answer));
+/** The commands for an administrator where the service may not create topics and schemas itself. */
+export const CLUSTER_COMMANDS = {
+  topics: on('tool', {
+    describe: 'Print the commands that create the Kafka topics and grant each process its ACLs',
+    args: {
+      principalPrefix: {
+        type: 'text',
+        default: 'User:hookrail-',
+        describe: 'Prefix of the principals; api, router or sender follows',
       },
-    )
-    .command(
-      'schemas',
-      'Print the commands that register the schemas of this version',
-      (schemas) => schemas,
-      async (argv) => {
-        const { schemas } = await commandsFor(configOf(argv), 'schemas');
-        print(argv.output === 'json' ? JSON.stringify(schemas) : schemasText(schemas));
-      },
-    );
-}
+    },
+    runs: 'here, without a service',
+    run: ({ config }, { principalPrefix }) => topicsAnswer(config(), principalPrefix),
+    text: topicsText,
+  }),
+  schemas: on('tool', {
+    describe: 'Print the commands that register the schemas of this version',
+    runs: 'here, without a service',
+    run: async ({ config }) => (await commandsFor(config(), 'schemas')).schemas,
+    text: schemasText,
+  }),
+};
 
 interface TopicsAnswer {
   readonly topics: ClusterCommands['topics'];

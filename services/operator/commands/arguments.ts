@@ -1,120 +1,135 @@
-import type { Environment } from '../../api/auth.ts';
-import type { RequeueOptions } from '../../broker/broker.ts';
+import { isUuid } from '../../domain/ids.ts';
 import { textFaultsIn } from '../../domain/text/text-fault.ts';
-import type { KeyRing } from '../../keys/keyring.ts';
-import type { Clock } from '../../process/clock.ts';
-import type { Random } from '../../process/random.ts';
-import type { Actor } from '../../store/change.ts';
-import type { Store } from '../../store/store.ts';
-import type { RecordStores } from './erase-entity.ts';
+import { UsageError } from './operator-error.ts';
 
-/** An operator's command cannot be carried out; the message gives the reason and the remedy. */
-export class OperatorError extends Error {
-  override readonly name = 'OperatorError';
-  /** Lines that help, each with a command. */
-  readonly next: readonly string[];
-
-  constructor(message: string, ...next: readonly string[]) {
-    super(message);
-    this.next = next;
-  }
-}
-
-export interface OperatorDeps {
-  readonly store: Pick<
-    Store,
-    | 'merchants'
-    | 'keys'
-    | 'endpoints'
-    | 'outbox'
-    | 'log'
-    | 'replays'
-    | 'audit'
-    | 'sealings'
-    | 'erasures'
-    | 'leases'
-    | 'backup'
-  >;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly environment: Environment;
-  /** The operator who gives the command. */
-  readonly actor: Actor;
-  /** Throws KeyRingError when there is none. */
-  readonly keyRing: () => KeyRing;
-  /** Lends the broker's record stores; where no service runs they are opened for the call. */
-  readonly withRecordStores: <T>(use: (recordStores: RecordStores) => Promise<T>) => Promise<T>;
-}
+/** The arguments of operator commands: how they are declared, and the one check of what is given. */
 
 /**
- * Adds an entry to the audit: of what the store does not record by itself. Resolves when it is durable; await it before
- * the change, or before what was read is shown.
+ * One argument of a command. `path`: a file; `time`: RFC 3339, or an age; `texts`: a list; `names`: a list that may also
+ * be written with commas.
  */
-export type AddToAudit = (
-  action: string,
-  details: Readonly<Record<string, unknown>>,
-  merchantId?: string | null,
-) => Promise<void>;
-
-export function auditOf({
-  store,
-  clock,
-  actor,
-}: Pick<OperatorDeps, 'store' | 'clock' | 'actor'>): AddToAudit {
-  return (action, details, merchantId = null) =>
-    store.audit.add({ at: clock.wall(), actor, merchantId, action, details });
+export interface Argument {
+  readonly type: 'text' | 'path' | 'uuid' | 'time' | 'flag' | 'number' | 'texts' | 'names';
+  readonly describe?: string;
+  readonly required?: true;
+  /** Its place in the command line names it. */
+  readonly positional?: true;
+  readonly choices?: readonly string[];
+  readonly default?: string | number;
+  readonly least?: number;
+  /** The largest number; the most characters of a text, the most names of a list. */
+  readonly most?: number;
+  /** Returns what is wrong with a value of the right type. */
+  readonly check?: (value: string) => string | undefined;
+  /** The tool uses it itself, and sends it to no service. */
+  readonly local?: true;
+  /** A relative path is one of the tool's working directory: the service has another. */
+  readonly absolute?: true;
 }
 
-/** Arguments come over HTTP or from a command line, unchecked. */
-export type Arguments = Readonly<Record<string, unknown>>;
-export type Command = (deps: OperatorDeps, given: Arguments) => Promise<unknown>;
+export type Arguments = Readonly<Record<string, Argument>>;
+/** Arguments as they are given over HTTP or in a command line, unchecked. */
+export type Unchecked = Readonly<Record<string, unknown>>;
 
-/** Refuses texts that could not be kept unchanged, or not in every store. */
-export function refuseTexts(given: Arguments): void {
+type TextOf<A extends Argument> = A extends { readonly choices: readonly (infer Choice)[] } ? Choice : string;
+type ValueOf<A extends Argument> = A['type'] extends 'flag'
+  ? boolean
+  : A['type'] extends 'number'
+    ? number
+    : A['type'] extends 'texts' | 'names'
+      ? readonly TextOf<A>[]
+      : TextOf<A>;
+
+type Certain = { readonly required: true } | { readonly default: string | number };
+
+/** The values of checked arguments. */
+export type Given<As extends Arguments> = {
+  readonly [Name in keyof As]: ValueOf<As[Name]> | (As[Name] extends Certain ? never : undefined);
+};
+
+export type Values = Given<Arguments>;
+
+const MOST = { text: 255, path: 4096, uuid: 255, time: 255, names: 1000, texts: 10_000 } as const;
+
+/**
+ * Returns the values of arguments, with the defaults of those that are not given. Throws UsageError for one that is
+ * missing, unknown or wrong, and for texts that could not be kept unchanged, or not in every store.
+ */
+export function checked(declared: Arguments, given: Unchecked): Values {
   const [fault] = textFaultsIn(given);
-  if (fault) throw new OperatorError(`${fault.pointer.slice(1)}: ${fault.detail}`);
+  if (fault) throw new UsageError(`${fault.pointer.slice(1)}: ${fault.detail}`);
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(declared, name));
+  if (unknown !== undefined) throw new UsageError(`${unknown}: the command has no such argument`);
+  const values = Object.entries(declared).flatMap(([name, argument]) => {
+    const value = given[name] ?? argument.default;
+    if (value === undefined && !argument.required) return [];
+    return [[name, checkedValue(name, argument, value)] as const];
+  });
+  return Object.fromEntries(values) as Values;
 }
 
-const TEXT_CHARACTERS_MAX = 255;
-
-export function text(given: Arguments, name: string, most = TEXT_CHARACTERS_MAX): string {
-  const value = given[name];
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= most) return value;
-  throw new OperatorError(`${name}: must be a text of 1 to ${most} characters`);
+function checkedValue(name: string, argument: Argument, value: unknown): unknown {
+  const read = readAs(argument, value);
+  if (read === undefined) throw new UsageError(`${name}: must be ${expected(argument)}`);
+  const { type, choices, check } = argument;
+  for (const text of Array.isArray(read) ? read : [read]) {
+    if (type === 'uuid' && !isUuid(`${text}`)) throw new UsageError(`${name}: "${text}" is not a UUID`);
+    if (choices && !choices.includes(`${text}`))
+      throw new UsageError(`${name}: must be one of ${choices.join(', ')}`);
+    const fault = check?.(`${text}`);
+    if (fault !== undefined) throw new UsageError(`${name}: ${fault}`);
+  }
+  return read;
 }
 
-export function flag(given: Arguments, name: string): boolean | undefined {
-  const value = given[name];
-  if (value === undefined || typeof value === 'boolean') return value;
-  throw new OperatorError(`${name}: must be true or false`);
+/** Returns a value of the argument's type; undefined when it has another. */
+function readAs({ type, least = 1, most }: Argument, value: unknown): unknown {
+  if (type === 'flag') return typeof value === 'boolean' ? value : undefined;
+  if (type === 'number') {
+    const isWithin = Number.isInteger(value) && Number(value) >= least && Number(value) <= (most ?? Infinity);
+    return isWithin ? value : undefined;
+  }
+  if (type === 'texts' || type === 'names') return listOf(type, most ?? MOST[type], value);
+  if (typeof value !== 'string' || value.trim() === '' || value.length > (most ?? MOST[type])) return;
+  return type === 'time' && agoMs(value) === undefined && Number.isNaN(Date.parse(value)) ? undefined : value;
 }
 
-/** Returns a whole number from 1 to `max`. */
-export function limitOf(given: Arguments, fallback: number, max: number): number {
-  const { limit = fallback } = given;
-  if (typeof limit === 'number' && Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
-  throw new OperatorError(`limit: must be a whole number from 1 to ${max}`);
+function listOf(type: 'texts' | 'names', most: number, value: unknown): readonly string[] | undefined {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const texts = items.filter((item) => typeof item === 'string');
+  if (texts.length < items.length) return undefined;
+  if (type === 'texts') return texts.length <= most ? texts : undefined;
+  const names = texts.flatMap((text) => text.split(',')).map((name) => name.trim());
+  const isNamed = names.length > 0 && names.length <= most && !names.includes('');
+  return isNamed ? [...new Set(names)] : undefined;
+}
+
+/** Says what an argument must be. */
+function expected({ type, least = 1, most, choices }: Argument): string {
+  if (choices) return `one of ${choices.join(', ')}`;
+  if (type === 'flag') return 'true or false';
+  if (type === 'number') return `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`;
+  if (type === 'time') return 'a time such as 2030-01-31T08:00:00Z, or how long ago, such as 30m, 2h or 7d';
+  if (type === 'texts') return 'a list of texts';
+  if (type === 'names') return `1 to ${most ?? MOST.names} names`;
+  return `a text of 1 to ${most ?? MOST[type]} characters`;
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Returns a point in time (RFC 3339), or an age (30m, 2h, 7d), as milliseconds since the epoch. */
-export function timeOf(given: Arguments, name: string, now: number): number | undefined {
-  const value = given[name];
-  if (value === undefined) return undefined;
-  const ago = typeof value === 'string' ? /^(\d{1,6})([mhd])$/.exec(value) : null;
-  if (ago) return now - Number(ago[1]) * (UNITS_MS[ago[2] ?? ''] ?? 0);
-  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new OperatorError(
-    `${name}: must be a time such as 2030-01-31T08:00:00Z, or how long ago, such as 30m, 2h or 7d`,
-  );
+/** Returns the age that a text gives (30m, 2h, 7d), in milliseconds; undefined for any other text. */
+function agoMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-/** The context of a command on the broker's records. */
-export interface BrokerContext {
-  readonly now: number;
-  readonly audit: AddToAudit;
-  /** Returns why the router would refuse an event, or null. Absent where no service runs that knows the merchants. */
-  readonly stillRefused?: RequeueOptions['stillRefused'];
+/** Returns the point in time that a checked `time` gives, in milliseconds since the epoch. */
+export function timeOf<Text extends string | undefined>(
+  text: Text,
+  now: number,
+): number | (Text extends string ? never : undefined);
+export function timeOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  const ago = agoMs(text);
+  return ago === undefined ? Date.parse(text) : now - ago;
 }

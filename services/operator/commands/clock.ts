@@ -1,12 +1,13 @@
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import type { Broker, Delays } from '../../broker/broker.ts';
-import { isUuid } from '../../domain/ids.ts';
 import type { Clock } from '../../process/clock.ts';
 import { pollUntil } from '../../process/poll-until.ts';
 import { SandboxClock } from '../../process/sandbox-clock.ts';
 import type { FeedAttempt, FeedDelivery, FeedEntry } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
-import { type AddToAudit, type Arguments, OperatorError, text } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
+import { type AddToAudit, on, type SandboxTime } from './command.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
 /** The longest wait for attempts that are under way: several times what one may take. */
 const QUIET_MS_MAX = 60_000;
@@ -26,43 +27,53 @@ interface ClockDeps {
   readonly store: Pick<Store, 'feed' | 'outbox'>;
 }
 
+type Step = Parameters<SandboxTime['step']>[0];
+
 interface MovableDeps extends ClockDeps {
   readonly clock: SandboxClock;
   readonly delays: Delays;
 }
 
-type ClockCommand = (given: Arguments, audit: AddToAudit) => Promise<unknown>;
+const PLACE = {
+  merchant: { type: 'uuid', describe: 'Also what the feed of this merchant has' },
+  after: { type: 'text', describe: 'Only what it has after this position' },
+} as const satisfies Arguments;
 
-/** The commands that show and move the clock of a sandbox. A production service has none: they are not made there. */
-export interface ClockCommands {
-  /** Returns the command's work; undefined when it is none of these. */
-  find(name: string): ClockCommand | undefined;
-}
+/** The commands that show and move the clock of a sandbox: the simulator gives them. A production service has none. */
+export const CLOCK_COMMANDS = {
+  'clock show': on('clock', {
+    describe: 'Show the clock of a sandbox',
+    args: PLACE,
+    hasNoLine: true,
+    run: (clock, given) => clock.show(given),
+  }),
+  'clock step': on('clock', {
+    describe: 'Move the clock of a sandbox to the next due time, and wait for what becomes due',
+    args: { until: { type: 'text', required: true, describe: 'To this time at most' }, ...PLACE },
+    hasNoLine: true,
+    run: (clock, given, audit) => clock.step(given, audit),
+  }),
+};
 
-export function clockCommands({
+export function sandboxTime({
   clock,
   broker: { delays },
   store,
-}: Omit<ClockDeps, 'delays'> & { readonly broker: Pick<Broker, 'delays'> }): ClockCommands {
+}: Omit<ClockDeps, 'delays'> & { readonly broker: Pick<Broker, 'delays'> }): SandboxTime {
   const deps = { clock, delays, store };
   let isMoving = false;
-  const commands = new Map<string, ClockCommand>([
-    ['clock-show', (given) => shown(deps, given)],
-    [
-      'clock-step',
-      async (given, audit) => {
-        if (isMoving)
-          throw new OperatorError("another command moves the sandbox's clock: wait until it ends");
-        isMoving = true;
-        try {
-          return await step(movable(deps), given, audit);
-        } finally {
-          isMoving = false;
-        }
-      },
-    ],
-  ]);
-  return { find: (name) => commands.get(name) };
+  return {
+    show: (place) => shown(deps, place),
+    step: async (given, audit) => {
+      if (isMoving) throw new OperatorError("another command moves the sandbox's clock: wait until it ends");
+      isMoving = true;
+      try {
+        return await step(movable(deps), given, audit);
+      } finally {
+        isMoving = false;
+      }
+    },
+  };
 }
 
 function movable({ clock, delays, store }: ClockDeps): MovableDeps {
@@ -77,7 +88,7 @@ function movable({ clock, delays, store }: ClockDeps): MovableDeps {
  * Moves the clock on to the next due time, to `until` at most, and waits until every attempt that became due has ended
  * and is recorded. So what follows an attempt is due by when that one ended, as without the move.
  */
-async function step(deps: MovableDeps, given: Arguments, audit: AddToAudit): Promise<unknown> {
+async function step(deps: MovableDeps, given: Step, audit: AddToAudit): Promise<unknown> {
   const { clock, delays } = deps;
   const until = untilOf(given, clock.wall());
   await quiet(deps);
@@ -110,7 +121,7 @@ async function nextDue(clock: Clock, delays: Delays): Promise<number | null> {
 }
 
 /** The clock's state and, for a merchant, what the feed has after a position. */
-async function shown({ clock, delays, store }: ClockDeps, given: Arguments) {
+async function shown({ clock, delays, store }: ClockDeps, { merchant, after }: Omit<Step, 'until'>) {
   const due = delays === undefined ? null : await nextDue(clock, delays);
   const wall = clock.wall();
   const state = {
@@ -119,12 +130,9 @@ async function shown({ clock, delays, store }: ClockDeps, given: Arguments) {
     ahead_ms: Math.round(wall - clock.system(wall)),
     next_due_at: timestampOrNull(due === null ? null : clock.wall(due)),
   };
-  if (given.merchant === undefined) return state;
-  const merchantId = text(given, 'merchant');
-  if (!isUuid(merchantId)) throw new OperatorError(`merchant: "${merchantId}" is not a UUID`);
-  if (given.after === undefined)
-    return { ...state, position: await store.feed.head(merchantId), entries: [] };
-  const { position, entries } = await entriesAfter(store, merchantId, text(given, 'after'));
+  if (merchant === undefined) return state;
+  if (after === undefined) return { ...state, position: await store.feed.head(merchant), entries: [] };
+  const { position, entries } = await entriesAfter(store, merchant, after);
   return { ...state, position, entries };
 }
 
@@ -180,9 +188,9 @@ const deliveryJson = (delivery: FeedDelivery) => ({
   endpoint_uuid: delivery.endpointId,
 });
 
-function untilOf({ until }: Arguments, now: number): number {
-  const time = typeof until === 'string' ? Date.parse(until) : Number.NaN;
-  if (Number.isNaN(time)) throw new OperatorError('until: must be a time such as 2030-01-31T08:00:00Z');
-  if (time > now + AHEAD_MS_MAX) throw new OperatorError('until: at most 30 days from now');
+function untilOf({ until }: Step, now: number): number {
+  const time = Date.parse(until);
+  if (Number.isNaN(time)) throw new UsageError('until: must be a time such as 2030-01-31T08:00:00Z');
+  if (time > now + AHEAD_MS_MAX) throw new UsageError('until: at most 30 days from now');
   return time;
 }

@@ -1,12 +1,23 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import { PUBLISHED_ON_KAFKA } from '../../domain/event.ts';
 import type { Store } from '../../store/store.ts';
-import { type Arguments, type OperatorDeps, OperatorError, text } from './arguments.ts';
+import { type OperatorDeps, on } from './command.ts';
+import { OperatorError } from './operator-error.ts';
 
-/** Shows an event of the log without its data: who published it, and where it went. */
-export async function showEvent({ store }: OperatorDeps, given: Arguments): Promise<unknown> {
-  const eventId = text(given, 'id').toLowerCase();
-  const { merchantId, found } = await find(store, eventId, given.merchant);
+export const EVENT_COMMANDS = {
+  'events show': on('store', {
+    describe: 'Show an event without its data: the key that published it, and where it went',
+    args: {
+      id: { type: 'text', required: true, positional: true, describe: 'The event’s id' },
+      merchant: { type: 'text', describe: 'The merchant’s id: finds it sooner' },
+    },
+    isLong: true,
+    run: ({ store }, { id, merchant }) => shown(store, id.toLowerCase(), merchant),
+  }),
+};
+
+async function shown(store: OperatorDeps['store'], eventId: string, merchant: string | undefined) {
+  const { merchantId, found } = await find(store, eventId, merchant);
   const { event, routedAt, trace } = found;
   return {
     eventId,
@@ -24,11 +35,9 @@ export async function showEvent({ store }: OperatorDeps, given: Arguments): Prom
 }
 
 /** Searches the merchants one after the other when none is named. */
-async function find(store: Pick<Store, 'log' | 'merchants'>, eventId: string, merchant: unknown) {
+async function find(store: Pick<Store, 'log' | 'merchants'>, eventId: string, merchant: string | undefined) {
   const merchants =
-    merchant === undefined
-      ? (await store.merchants.list()).map(({ merchantId }) => merchantId)
-      : [text({ merchant }, 'merchant')];
+    merchant === undefined ? (await store.merchants.list()).map(({ merchantId }) => merchantId) : [merchant];
   for (const merchantId of merchants) {
     const found = await store.log.event(merchantId, eventId);
     if (found) return { merchantId, found };

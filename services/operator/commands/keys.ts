@@ -2,112 +2,134 @@ import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import { apiKeyHint, environmentOfKey, hashApiKey, newApiKey } from '../../domain/api-key.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import { didYouMean } from '../../messages/did-you-mean.ts';
-import type { ApiKey, ApiKeys, PublishRights } from '../../store/store.ts';
-import { type Arguments, type Command, flag, type OperatorDeps, OperatorError, text } from './arguments.ts';
+import type { ApiKey, ApiKeys } from '../../store/store.ts';
+import type { Arguments, Given } from './arguments.ts';
+import { type OperatorDeps, on } from './command.ts';
+import { requireMerchant } from './merchants.ts';
+import { OperatorError } from './operator-error.ts';
 
-/** Operator commands on API keys. */
+/** The API keys of merchants and producers. */
 
 const KEY_BYTES = 32;
-/** The most names in a list of a key. */
-const LIST_MAX = 1000;
 /** In the place of a list: events of every type, or of every merchant. */
 const ALL = 'all';
 
-export const KEY_COMMANDS = {
-  'keys-create': createKey,
-  'keys-list': async ({ store }) => (await store.keys.list()).map(keyJson),
-  'keys-set': setKey,
-  'keys-revoke': async ({ store, clock, actor }, given) => {
-    const keyId = text(given, 'id');
-    const at = Math.floor(clock.wall());
-    if (await store.keys.revoke(keyId, at, actor)) return { keyId, revokedAt: timestamp(at) };
-    throw new OperatorError(`there is no key ${keyId} in use: see keys list`);
+const ID = { id: { type: 'text', required: true, positional: true, describe: 'The keyId' } } as const;
+const RIGHTS = {
+  types: {
+    type: 'names',
+    describe: 'Event types that a producer’s key may publish, or all',
+    check: unknownType,
   },
-} as const satisfies Record<string, Command>;
+  merchants: { type: 'names', describe: 'Ids of the merchants whose events it may publish, or all' },
+} as const satisfies Arguments;
+const CREATED = {
+  merchant: { type: 'text', describe: 'The merchant’s id' },
+  producer: { type: 'flag', describe: 'A producer key, for services that publish events' },
+  name: { type: 'text', describe: 'What it is for, to tell keys apart' },
+  ...RIGHTS,
+} as const satisfies Arguments;
+
+export const KEY_COMMANDS = {
+  'keys create': on('store', {
+    describe: 'Create a key; it is shown only once',
+    args: CREATED,
+    refuse: (given) => {
+      const { producer = false, merchant } = given;
+      if (producer === (merchant !== undefined))
+        return 'a key is for one merchant (--merchant <id>) or for producers (--producer)';
+      if (!producer && (given.types ?? given.merchants))
+        return '--types and --merchants say what a producer may publish: give --producer';
+      return allAlone(given);
+    },
+    run: createKey,
+  }),
+  'keys list': on('store', {
+    describe: 'List the keys',
+    columns: ['keyId', 'kind', 'hint', 'lastUsedAt'],
+    run: async ({ store }) => (await store.keys.list()).map(keyJson),
+  }),
+  'keys set': on('store', {
+    describe: 'Change what a producer’s key may publish; in force from its next request on',
+    args: { ...ID, ...RIGHTS },
+    refuse: (given) =>
+      given.types || given.merchants
+        ? allAlone(given)
+        : `nothing to set: give --types or --merchants, with names or ${ALL}`,
+    run: async (deps, { id, ...given }) => {
+      const options = { at: deps.clock.wall(), actor: deps.actor };
+      const key = await deps.store.keys.setRights(id, await rightsOf(deps, given), options);
+      if (key) return keyJson(key);
+      throw new OperatorError(`there is no producer's key ${id} in use: see keys list`);
+    },
+  }),
+  'keys revoke': on('store', {
+    describe: 'Revoke a key',
+    args: ID,
+    run: async ({ store, clock, actor }, { id: keyId }) => {
+      const at = Math.floor(clock.wall());
+      if (await store.keys.revoke(keyId, at, actor)) return { keyId, revokedAt: timestamp(at) };
+      throw new OperatorError(`there is no key ${keyId} in use: see keys list`);
+    },
+  }),
+};
 
 /** Creates a key. Only this response contains it: the store has its hash. */
-async function createKey(deps: OperatorDeps, given: Arguments): Promise<unknown> {
+async function createKey(deps: OperatorDeps, given: Given<typeof CREATED>) {
   const { store, clock, random, environment, actor } = deps;
-  const isProducer = flag(given, 'producer') ?? false;
-  if (isProducer === (given.merchant !== undefined)) {
-    throw new OperatorError('a key is for one merchant (--merchant <id>) or for producers (--producer)');
-  }
-  const { types, merchants } = await rightsOf(deps, given);
-  if (!isProducer && (types !== undefined || merchants !== undefined))
-    throw new OperatorError('--types and --merchants say what a producer may publish: give --producer');
-  const merchantId = isProducer ? null : text(given, 'merchant');
-  if (merchantId !== null && !(await store.merchants.get(merchantId)))
-    throw new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
-  const kind = isProducer ? 'producer' : 'merchant';
-  const text32 = newApiKey(kind, environment, random.bytes(KEY_BYTES));
+  const { merchant: merchantId = null, name = null } = given;
+  const rights = await rightsOf(deps, given);
+  await requireMerchant(deps, merchantId);
+  const kind = merchantId === null ? 'producer' : 'merchant';
+  const text = newApiKey(kind, environment, random.bytes(KEY_BYTES));
   const key: ApiKey = {
     keyId: random.uuid(),
     kind,
     merchantId,
-    hash: hashApiKey(text32),
-    hint: apiKeyHint(text32),
-    name: given.name === undefined ? null : text(given, 'name'),
+    hash: hashApiKey(text),
+    hint: apiKeyHint(text),
+    name,
     createdAt: Math.floor(clock.wall()),
     revokedAt: null,
     lastUsedAt: null,
-    ...(types && { types }),
-    ...(merchants && { merchants }),
+    ...(rights.types && { types: rights.types }),
+    ...(rights.merchants && { merchants: rights.merchants }),
   };
   await store.keys.create(key, actor);
-  return { ...keyJson(key), key: text32 };
-}
-
-async function setKey(deps: OperatorDeps, given: Arguments): Promise<unknown> {
-  const keyId = text(given, 'id');
-  const rights = await rightsOf(deps, given);
-  if (Object.keys(rights).length === 0)
-    throw new OperatorError(`nothing to set: give --types or --merchants, with names or ${ALL}`);
-  const options = { at: deps.clock.wall(), actor: deps.actor };
-  const key = await deps.store.keys.setRights(keyId, rights, options);
-  if (key) return keyJson(key);
-  throw new OperatorError(`there is no producer's key ${keyId} in use: see keys list`);
+  return { ...keyJson(key), key: text };
 }
 
 type Rights = Parameters<ApiKeys['setRights']>[1];
 
 /** Returns the lists that were given, null for all. */
-async function rightsOf({ store }: OperatorDeps, given: Arguments): Promise<Rights> {
-  const types = namesOf(given, 'types');
-  const merchants = namesOf(given, 'merchants');
-  for (const type of types ?? []) refuseUnlisted('types', type, EVENT_TYPES);
-  if (merchants) {
+async function rightsOf(
+  { store }: OperatorDeps,
+  { types, merchants }: Given<typeof RIGHTS>,
+): Promise<Rights> {
+  if (merchants && !merchants.includes(ALL)) {
     const known = (await store.merchants.list()).map(({ merchantId }) => merchantId);
-    for (const merchant of merchants) refuseUnlisted('merchants', merchant, known);
+    const stranger = merchants.find((merchant) => !known.includes(merchant));
+    if (stranger !== undefined)
+      throw new OperatorError(
+        `merchants: there is no merchant "${stranger}"${didYouMean(stranger, known)}: see merchants list`,
+      );
   }
   return {
-    ...(types === undefined ? {} : { types: types as readonly EventType[] | null }),
-    ...(merchants === undefined ? {} : { merchants }),
+    ...(types && { types: types.includes(ALL) ? null : (types as readonly EventType[]) }),
+    ...(merchants && { merchants: merchants.includes(ALL) ? null : merchants }),
   };
 }
 
-/** Returns the names of a list, null for all of them, undefined when it was not given. */
-function namesOf(given: Arguments, list: string): readonly string[] | null | undefined {
-  const value = given[list];
-  if (value === undefined) return undefined;
-  const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const names = texts.flatMap((each) => (typeof each === 'string' ? each.split(',') : [null]));
-  const trimmed = names.flatMap((name) => (name === null ? [] : [name.trim()]));
-  const isNamed = trimmed.length === names.length && trimmed.length > 0 && !trimmed.includes('');
-  if (!isNamed || trimmed.length > LIST_MAX)
-    throw new OperatorError(`${list}: must be 1 to ${LIST_MAX} names, or ${ALL}`);
-  if (!trimmed.includes(ALL)) return [...new Set(trimmed)];
-  if (trimmed.length > 1) throw new OperatorError(`${list}: ${ALL} stands alone`);
-  return null;
+function allAlone(lists: Given<typeof RIGHTS>): string | undefined {
+  const names = (['types', 'merchants'] as const).filter(
+    (list) => lists[list]?.includes(ALL) && lists[list].length > 1,
+  );
+  return names.length === 0 ? undefined : `${names.join(', ')}: ${ALL} stands alone`;
 }
 
-function refuseUnlisted(list: keyof PublishRights, name: string, known: readonly string[]): void {
-  if (known.includes(name)) return;
-  if (list === 'merchants')
-    throw new OperatorError(
-      `merchants: there is no merchant "${name}"${didYouMean(name, known)}: see merchants list`,
-    );
-  const which = `known: ${known.join(', ')}`;
-  throw new OperatorError(`types: "${name}" is not an event type${didYouMean(name, known)}; ${which}`);
+function unknownType(name: string): string | undefined {
+  if (name === ALL || EVENT_TYPES.some((type) => type === name)) return undefined;
+  return `"${name}" is not an event type${didYouMean(name, EVENT_TYPES)}; known: ${EVENT_TYPES.join(', ')}`;
 }
 
 const NO_ENVIRONMENT =

@@ -1,50 +1,98 @@
 import { timestamp } from '../../api/endpoint-json.ts';
-import { isUuid } from '../../domain/ids.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { CursorInvalid, personOf } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
-import {
-  type Arguments,
-  auditOf,
-  type Command,
-  flag,
-  limitOf,
-  type OperatorDeps,
-  OperatorError,
-  text,
-  timeOf,
-} from './arguments.ts';
+import { type Arguments, type Given, timeOf } from './arguments.ts';
+import { auditOf, type OperatorDeps, on } from './command.ts';
 import { carryOutErasure } from './erase-entity.ts';
+import { requireMerchant } from './merchants.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 import { rewrap } from './rewrap.ts';
 
-/** Maintenance commands: the audit, the erasure of an entity, the key ring. */
+/** Maintenance of the store: the audit, the erasure of an entity, the key ring, backups. */
 
-const AUDIT_DEFAULT = 100;
-const AUDIT_MAX = 1000;
-const PATH_CHARACTERS_MAX = 4096;
+const AUDIT = {
+  merchant: { type: 'text', describe: 'Only of this merchant' },
+  endpoint: { type: 'text', describe: 'Only of this endpoint' },
+  since: { type: 'time', describe: 'Only since this time: 2030-01-31T08:00:00Z, or 30m, 2h, 7d ago' },
+  limit: { type: 'number', most: 1000, default: 100, describe: 'Number of changes to list' },
+  after: { type: 'text', describe: 'Only changes older than this cursor' },
+} as const satisfies Arguments;
+
+const ERASED = {
+  entity: { type: 'uuid', required: true, describe: 'Uuid of the user or corporate' },
+  merchant: { type: 'text', describe: 'Only events of this merchant' },
+  yes: { type: 'flag', describe: 'Confirm: this cannot be undone' },
+} as const satisfies Arguments;
 
 export const MAINTENANCE_COMMANDS = {
-  'audit-list': listAudit,
-  'entity-erase': eraseEntity,
-  'keyring-usage': usage,
-  'keyring-note': noteKeyRing,
-  'keyring-rewrap': rewrapAll,
-} as const satisfies Record<string, Command>;
+  'audit list': on('store', {
+    describe: 'List changes, and who made them',
+    args: AUDIT,
+    columns: ['at', 'action', 'person'],
+    isNewestFirst: true,
+    run: listAudit,
+  }),
+  'entity erase': on('store', {
+    describe: 'Remove the bodies of one user’s or corporate’s events, for good',
+    args: ERASED,
+    isLong: true,
+    run: eraseEntity,
+  }),
+  'keyring usage': on('store', {
+    describe: 'Count what each key seals; keyring list shows it',
+    hasNoLine: true,
+    run: usage,
+  }),
+  'keyring note': on('store', {
+    describe: 'Record a change of the key ring’s file, which the tool makes itself',
+    args: {
+      change: { type: 'text', required: true, choices: ['create', 'add', 'remove', 'require-seals'] },
+      keyRing: { type: 'path', required: true },
+      key: { type: 'text', required: true },
+    },
+    hasNoLine: true,
+    run: async (deps, { change, ...details }) => {
+      await auditOf(deps)(`keyring.${change}`, details);
+      return details;
+    },
+  }),
+  'keyring rewrap': on('store', {
+    describe: 'Seal everything with the active key, while the service runs',
+    isLong: true,
+    run: rewrapAll,
+  }),
+  'store backup': on('store', {
+    describe: 'Copy the store into a new file, while the service runs',
+    args: {
+      to: { type: 'path', required: true, positional: true, absolute: true, describe: 'File to write' },
+    },
+    isLong: true,
+    run: async (deps, { to }) => {
+      await auditOf(deps)('store.backup', { to });
+      const { bytes } = await deps.store.backup(to).catch((error: Error) => {
+        throw new OperatorError(error.message);
+      });
+      return { to, bytes };
+    },
+  }),
+};
 
-async function listAudit({ store, clock }: OperatorDeps, given: Arguments): Promise<unknown> {
-  const since = timeOf(given, 'since', clock.wall());
+async function listAudit({ store, clock }: OperatorDeps, given: Given<typeof AUDIT>) {
+  const { merchant, endpoint, limit, after } = given;
+  const since = timeOf(given.since, clock.wall());
   const entries = await store.audit
     .list({
-      limit: limitOf(given, AUDIT_DEFAULT, AUDIT_MAX),
-      ...(given.merchant === undefined ? {} : { merchantId: text(given, 'merchant') }),
-      ...(given.endpoint === undefined ? {} : { endpointId: text(given, 'endpoint') }),
+      limit,
+      ...(merchant === undefined ? {} : { merchantId: merchant }),
+      ...(endpoint === undefined ? {} : { endpointId: endpoint }),
       ...(since === undefined ? {} : { since }),
-      ...(given.after === undefined ? {} : { after: text(given, 'after') }),
+      ...(after === undefined ? {} : { after }),
     })
     .catch((error: unknown) => {
       if (!(error instanceof CursorInvalid)) throw error;
-      throw new OperatorError('after: must be a cursor from audit list');
+      throw new UsageError('after: must be a cursor from audit list');
     });
   return entries.map(auditJson);
 }
@@ -66,18 +114,14 @@ function auditJson(entry: AuditEntry & { readonly cursor: string }) {
   };
 }
 
-async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknown> {
-  const entityId = text(given, 'entity').toLowerCase();
-  if (!isUuid(entityId)) throw new OperatorError(`entity: "${entityId}" is not a UUID`);
-  const merchantId = given.merchant === undefined ? null : text(given, 'merchant');
-  if (merchantId !== null && !(await deps.store.merchants.get(merchantId))) {
-    throw new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
-  }
-  if (flag(given, 'yes') !== true) {
+async function eraseEntity(deps: OperatorDeps, given: Given<typeof ERASED>) {
+  const entityId = given.entity.toLowerCase();
+  const merchantId = given.merchant ?? null;
+  await requireMerchant(deps, merchantId);
+  if (!given.yes)
     throw new OperatorError(
       `this removes the bodies of all events of ${entityId} for good, and they cannot be resent: confirm with --yes`,
     );
-  }
   const { store, clock, actor } = deps;
   const options = { at: clock.wall(), actor };
   const erasureId = await store.erasures.order({ entityId, merchantId }, options);
@@ -88,19 +132,7 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
   return { entityId, merchantId, ...erased };
 }
 
-const KEYRING_CHANGES = ['create', 'add', 'remove', 'require-seals'];
-
-/** Records a change of the key ring's file, which the operator's tool makes itself. */
-async function noteKeyRing(deps: OperatorDeps, given: Arguments): Promise<unknown> {
-  const change = text(given, 'change');
-  if (!KEYRING_CHANGES.includes(change))
-    throw new OperatorError(`change: must be one of ${KEYRING_CHANGES.join(', ')}`);
-  const details = { keyRing: text(given, 'keyRing', PATH_CHARACTERS_MAX), key: text(given, 'key') };
-  await auditOf(deps)(`keyring.${change}`, details);
-  return details;
-}
-
-async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
+async function rewrapAll(deps: OperatorDeps) {
   const keyRing = deps.keyRing();
   try {
     keyRing.reread();

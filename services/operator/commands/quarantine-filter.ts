@@ -1,23 +1,18 @@
-import { QUARANTINE_REASONS, type Quarantined, type QuarantineReason } from '../../domain/quarantine.ts';
-import { type Arguments, OperatorError, timeOf } from './arguments.ts';
+import { QUARANTINE_REASONS, type Quarantined } from '../../domain/quarantine.ts';
+import { type Arguments, type Given, timeOf } from './arguments.ts';
 
-/** Which quarantined records a command is about; undefined = any. */
-export interface Filter {
-  readonly reason: QuarantineReason | undefined;
-  readonly merchant: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly since: number | undefined;
-}
+/** Which quarantined records a command is about. */
+export const FILTER = {
+  reason: { type: 'text', choices: QUARANTINE_REASONS, describe: 'Only events quarantined for this reason' },
+  merchant: { type: 'text', describe: 'Only events of this merchant' },
+  since: { type: 'time', describe: 'Only events quarantined since this time (RFC 3339, or 30m, 2h, 7d ago)' },
+} as const satisfies Arguments;
 
-export function filterOf(given: Arguments, now: number): Filter {
-  const { reason, merchant } = given;
-  if (merchant !== undefined && typeof merchant !== 'string')
-    throw new OperatorError('merchant: must be a text');
-  const known = QUARANTINE_REASONS.find((candidate) => candidate === reason);
-  if (reason !== undefined && known === undefined) {
-    throw new OperatorError(`reason: must be one of ${QUARANTINE_REASONS.join(', ')}`);
-  }
-  return { reason: known, merchant, since: timeOf(given, 'since', now) };
+/** The same, with the time in milliseconds since the epoch; undefined = any. */
+export type Filter = Omit<Given<typeof FILTER>, 'since'> & { readonly since: number | undefined };
+
+export function filterOf({ reason, merchant, since }: Given<typeof FILTER>, now: number): Filter {
+  return { reason, merchant, since: timeOf(since, now) };
 }
 
 export function matcherOf({ reason, merchant, since }: Filter): (record: Quarantined) => boolean {

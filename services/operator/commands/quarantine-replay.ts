@@ -1,9 +1,10 @@
 import { timestampOrNull } from '../../api/endpoint-json.ts';
-import type { Broker, Requeued } from '../../broker/broker.ts';
+import type { Requeued } from '../../broker/broker.ts';
 import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
 import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
-import { type Arguments, type BrokerContext, OperatorError } from './arguments.ts';
-import { type Filter, filterOf, matcherOf } from './quarantine-filter.ts';
+import type { Arguments, Given } from './arguments.ts';
+import type { BrokerContext, OperatedBroker } from './command.ts';
+import { FILTER, type Filter, filterOf, matcherOf } from './quarantine-filter.ts';
 
 /** The most positions in an audit entry. */
 const POSITIONS_MAX = 100;
@@ -54,6 +55,30 @@ class Choice {
   }
 }
 
+export const REPLAYED = {
+  positions: { type: 'texts', positional: true, describe: 'Positions from quarantine list' },
+  all: { type: 'flag', describe: 'All records in quarantine, except conflicts' },
+  asNewEvent: {
+    type: 'flag',
+    describe: 'Also conflicts (event_id_conflict), each as another event with a new id',
+  },
+  ...FILTER,
+} as const satisfies Arguments;
+
+type Chosen = Given<typeof REPLAYED>;
+
+/** Whether records are chosen by what they are, and not by their positions. */
+function isChoice({ all = false, reason, merchant, since }: Chosen): boolean {
+  return all || [reason, merchant, since].some((value) => value !== undefined);
+}
+
+/** Returns what is wrong with a choice: it must be one of both. */
+export function refuseChoice(given: Chosen): string | undefined {
+  const { positions = [] } = given;
+  if (isChoice(given) !== positions.length > 0) return undefined;
+  return 'give positions (see quarantine list), or --all, --reason, --merchant or --since';
+}
+
 /**
  * Puts records back where they came from: those at `positions`, or all of a `reason` or a `merchant`, or `all`. It
  * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
@@ -61,23 +86,14 @@ class Choice {
  * `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers".
  */
 export async function replay(
-  { quarantine, stalls }: Pick<Broker, 'quarantine' | 'stalls'>,
-  given: Arguments,
+  { quarantine, stalls }: Pick<OperatedBroker, 'quarantine' | 'stalls'>,
+  given: Chosen,
   { now, audit, stillRefused }: BrokerContext,
 ): Promise<Replayed> {
-  const { positions = [], all = false, asNewEvent = false } = given;
-  if (!Array.isArray(positions) || !positions.every((position) => typeof position === 'string')) {
-    throw new OperatorError('positions: must be a list of texts');
-  }
-  if (typeof asNewEvent !== 'boolean') throw new OperatorError('asNewEvent: must be true or false');
+  const { positions = [], asNewEvent = false } = given;
   const filter = filterOf(given, now);
-  const chooses = all === true || Object.values(filter).some((value) => value !== undefined);
-  if (chooses === positions.length > 0) {
-    throw new OperatorError(
-      'give positions (see quarantine list), or --all, --reason, --merchant or --since',
-    );
-  }
-  const named = new Set<unknown>(positions);
+  const chooses = isChoice(given);
+  const named = new Set(positions);
   const matches = matcherOf(filter);
   const choice = new Choice(asNewEvent);
   await quarantine.visit((position, record) => {

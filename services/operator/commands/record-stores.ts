@@ -1,47 +1,97 @@
+import { writeFileSync } from 'node:fs';
 import { timestamp } from '../../api/endpoint-json.ts';
-import type { Broker, RecordStore } from '../../broker/broker.ts';
+import type { RecordStore } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
-import { type Arguments, type BrokerContext, limitOf, OperatorError } from './arguments.ts';
-import { filterOf, matcherOf } from './quarantine-filter.ts';
-import { replay } from './quarantine-replay.ts';
+import type { Arguments, Given } from './arguments.ts';
+import { on } from './command.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
+import { FILTER, filterOf, matcherOf } from './quarantine-filter.ts';
+import { REPLAYED, refuseChoice, replay } from './quarantine-replay.ts';
 
-/** Operator commands on the broker's record stores. */
+/** The broker's record stores: what could not be used, and what ended without a success. */
 
-type RecordStores = Pick<Broker, 'quarantine' | 'deadLetters' | 'stalls'>;
-type Command = (recordStores: RecordStores, given: Arguments, context: BrokerContext) => Promise<unknown>;
-
-const LIST_DEFAULT = 100;
-const LIST_MAX = 1000;
+const PAGE = {
+  limit: { type: 'number', most: 1000, default: 100, describe: 'Number of records to list, oldest first' },
+  after: { type: 'text', describe: 'Only records after this position' },
+} as const satisfies Arguments;
 
 export const RECORD_STORE_COMMANDS = {
-  'quarantine-list': async ({ quarantine }, given, { now }) => {
-    const matches = matcherOf(filterOf(given, now));
-    const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
-    return records.map(({ position, record }) => quarantinedJson(position, record));
-  },
-  'quarantine-summary': ({ quarantine }) => summaryOf(quarantine),
-  'quarantine-show': async ({ quarantine }, { position }, { audit }) => {
-    if (typeof position !== 'string') throw new OperatorError('position: must be a text');
-    const record = await quarantine.read(position).catch(refuseRange);
-    if (!record)
-      throw new OperatorError(`there is no record at ${position} in quarantine: see quarantine list`);
-    const { eventId, merchantId } = record;
-    await audit('quarantine.show', { position, eventId }, merchantId);
-    return { ...quarantinedJson(position, record), ...originJson(record), base64: base64Of(record.bytes) };
-  },
-  'quarantine-replay': replay,
-  'dead-letters-list': async ({ deadLetters }, given) => {
-    const records = await deadLetters.list(pageOf(given)).catch(refuseRange);
-    return records.map(({ position, record }) => deadLetterJson(position, record));
-  },
-  'dead-letters-summary': ({ deadLetters }) => summaryOf(deadLetters),
-} as const satisfies Record<string, Command>;
+  'quarantine list': on('broker', {
+    describe: 'List events that could not be routed, with the reason',
+    args: { ...PAGE, ...FILTER },
+    columns: ['position', 'at', 'reason'],
+    run: async ({ quarantine }, given, { now }) => {
+      const matches = matcherOf(filterOf(given, now));
+      const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
+      return records.map(({ position, record }) => quarantinedJson(position, record));
+    },
+  }),
+  'quarantine summary': on('broker', {
+    describe: 'Count the events in quarantine, by reason',
+    columns: ['reason', 'count', 'oldest', 'newest'],
+    run: ({ quarantine }) => summaryOf(quarantine),
+  }),
+  'quarantine show': on('broker', {
+    describe: 'Show one quarantined record: its position, key, headers and bytes',
+    args: {
+      position: {
+        type: 'text',
+        required: true,
+        positional: true,
+        describe: 'Position from quarantine list',
+      },
+      encoding: {
+        type: 'text',
+        choices: ['hex', 'base64'],
+        default: 'hex',
+        local: true,
+        describe: 'Encoding of the bytes shown',
+      },
+      file: { type: 'path', local: true, describe: 'Write the bytes into this new file instead' },
+    },
+    run: async ({ quarantine }, { position }, { audit }) => {
+      const record = await quarantine.read(position).catch(refuseRange);
+      if (!record)
+        throw new OperatorError(`there is no record at ${position} in quarantine: see quarantine list`);
+      const { eventId, merchantId } = record;
+      await audit('quarantine.show', { position, eventId }, merchantId);
+      return { ...quarantinedJson(position, record), ...originJson(record), base64: base64Of(record.bytes) };
+    },
+    shape: ({ base64, ...rest }, { encoding, file }) => {
+      const bytes = Buffer.from(base64, 'base64');
+      if (file === undefined) return { ...rest, [encoding]: bytes.toString(encoding) };
+      // For its owner only, and never over another file: it may hold personal data.
+      writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+      return { ...rest, file };
+    },
+  }),
+  'quarantine replay': on('broker', {
+    describe: 'Put records back where they came from, after a fix',
+    args: REPLAYED,
+    refuse: refuseChoice,
+    run: replay,
+  }),
+  'dead-letters list': on('broker', {
+    describe: 'List deliveries that failed seven times or were refused',
+    args: PAGE,
+    columns: ['position', 'at', 'reason'],
+    run: async ({ deadLetters }, given) => {
+      const records = await deadLetters.list(pageOf(given)).catch(refuseRange);
+      return records.map(({ position, record }) => deadLetterJson(position, record));
+    },
+  }),
+  'dead-letters summary': on('broker', {
+    describe: 'Count dead letters, by reason',
+    columns: ['reason', 'count', 'oldest', 'newest'],
+    run: ({ deadLetters }) => summaryOf(deadLetters),
+  }),
+};
 
 /** Returns how many records each reason has, and the times of the oldest and the newest of them; most first. */
 async function summaryOf(records: {
   readonly visit: RecordStore<{ readonly reason: string; readonly at: number }>['visit'];
-}): Promise<unknown> {
+}) {
   const sums = new Map<string, { count: number; oldest: number; newest: number }>();
   await records.visit((_, { reason, at }) => {
     const sum = sums.get(reason) ?? { count: 0, oldest: at, newest: at };
@@ -60,47 +110,25 @@ async function summaryOf(records: {
     }));
 }
 
-function pageOf(given: Arguments): { limit: number; after?: string } {
-  const { after } = given;
-  const limit = limitOf(given, LIST_DEFAULT, LIST_MAX);
-  if (after !== undefined && typeof after !== 'string') throw new OperatorError('after: must be a position');
+function pageOf({ limit, after }: Given<typeof PAGE>): { limit: number; after?: string } {
   return { limit, ...(after === undefined ? {} : { after }) };
 }
 
 /** Converts a record store's error for an invalid position. */
 function refuseRange(error: unknown): never {
-  throw error instanceof RangeError ? new OperatorError(error.message) : error;
+  throw error instanceof RangeError ? new UsageError(error.message) : error;
 }
 
 /** Returns a record without its bytes: they may hold personal data. */
 function quarantinedJson(position: string, record: Quarantined) {
-  const {
-    reason,
-    detail,
-    at,
-    eventId,
-    merchantId,
-    endpointId,
-    deliveryId,
-    bytes,
-    origin,
-    publishedBy = null,
-  } = record;
-  const ofTask = endpointId === undefined ? {} : { endpointId, deliveryId };
-  const place = origin === undefined ? null : placeOf(origin);
-  const key = origin?.key ? shownBytes(origin.key) : null;
-  const size = origin?.valueBytes ?? bytes.length;
+  const { reason, eventId, merchantId, endpointId, deliveryId, origin, detail } = record;
   return {
-    position,
-    at: timestamp(at),
-    reason,
-    eventId,
-    merchantId,
-    ...ofTask,
-    publishedBy,
-    place,
-    key,
-    bytes: size,
+    ...{ position, at: timestamp(record.at), reason, eventId, merchantId },
+    ...(endpointId === undefined ? {} : { endpointId, deliveryId }),
+    publishedBy: record.publishedBy ?? null,
+    place: origin === undefined ? null : placeOf(origin),
+    key: origin?.key ? shownBytes(origin.key) : null,
+    bytes: origin?.valueBytes ?? record.bytes.length,
     detail,
     ...newIdOf(record),
   };
@@ -138,16 +166,8 @@ function base64Of(bytes: Uint8Array): string {
 /** Returns a dead letter without its body: it holds personal data. */
 function deadLetterJson(position: string, { task, reason, failureCode, at }: DeadLetter) {
   const { deliveryId, eventId, merchantId, endpointId, type, subType, attempt } = task;
-  const event = { eventId, type, subType };
   return {
-    position,
-    at: timestamp(at),
-    reason,
-    failureCode,
-    attempt,
-    deliveryId,
-    endpointId,
-    merchantId,
-    ...event,
+    ...{ position, at: timestamp(at), reason, failureCode, attempt },
+    ...{ deliveryId, endpointId, merchantId, eventId, type, subType },
   };
 }

@@ -1,78 +1,91 @@
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
-import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { EVENT_TYPES } from '../../domain/event.ts';
 import { REPLAY_KINDS } from '../../domain/replay.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
-import {
-  type Arguments,
-  type Command,
-  limitOf,
-  type OperatorDeps,
-  OperatorError,
-  timeOf,
-} from './arguments.ts';
+import { type Arguments, type Given, timeOf } from './arguments.ts';
+import { type OperatorDeps, on } from './command.ts';
+import { requireMerchant } from './merchants.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
-/** Commands after an incident: the merchants' replays, and replays over all endpoints. */
+/** Replays after an incident: the merchants' own, and replays over all endpoints. */
 
-const LIST_DEFAULT = 50;
-const LIST_MAX = 1000;
+const ID = { id: { type: 'text', required: true, positional: true, describe: 'The replayId' } } as const;
+const SCOPE = {
+  since: {
+    type: 'time',
+    required: true,
+    describe: 'Events from this time on (RFC 3339), or 30m, 2h, 7d ago',
+  },
+  until: { type: 'time', describe: 'Events before this time (now)' },
+  only: {
+    type: 'text',
+    choices: REPLAY_KINDS,
+    required: true,
+    describe: 'failed: given up after the last attempt; missing: also skipped and cancelled',
+  },
+  merchant: { type: 'text', describe: 'Only of this merchant' },
+  type: { type: 'texts', choices: EVENT_TYPES, describe: 'Only of these event types' },
+} as const satisfies Arguments;
 
 export const REPLAY_COMMANDS = {
-  'replay-start': start,
-  'replay-list': async ({ store }, given) => {
-    const limit = limitOf(given, LIST_DEFAULT, LIST_MAX);
-    return (await store.replays.list({ limit })).map(replayJson);
-  },
-  'replay-get': async ({ store }, given) => replayJson(await find(store, given)),
-  'replay-cancel': async ({ store, clock, actor }, given) => {
-    const { replayId } = await find(store, given);
-    const end = { status: 'cancelled', reason: 'operator', at: clock.wall(), actor } as const;
-    const ended = await store.replays.finish(replayId, end);
-    if (ended) return replayJson(ended);
-    throw new OperatorError(`replay ${replayId} has ended already: see replay get`);
-  },
-} as const satisfies Record<string, Command>;
+  'replay start': on('store', {
+    describe: 'Replay events that active endpoints missed; the running service does it',
+    args: { ...SCOPE, dryRun: { type: 'flag', describe: 'Only count the events' } },
+    isLong: true,
+    run: start,
+  }),
+  'replay list': on('store', {
+    describe: 'List replays, including the merchants’ own',
+    args: { limit: { type: 'number', most: 1000, default: 50, describe: 'Number of replays to list' } },
+    columns: ['replayId', 'status', 'published', 'count', 'createdAt'],
+    isNewestFirst: true,
+    run: async ({ store }, { limit }) => (await store.replays.list({ limit })).map(replayJson),
+  }),
+  'replay get': on('store', {
+    describe: 'Show the progress of a replay',
+    args: ID,
+    run: async ({ store }, { id }) => replayJson(await find(store, id)),
+  }),
+  'replay cancel': on('store', {
+    describe: 'Stop a replay; deliveries that it made are not undone',
+    args: ID,
+    run: async ({ store, clock, actor }, { id }) => {
+      const { replayId } = await find(store, id);
+      const end = { status: 'cancelled', reason: 'operator', at: clock.wall(), actor } as const;
+      const ended = await store.replays.finish(replayId, end);
+      if (ended) return replayJson(ended);
+      throw new OperatorError(`replay ${replayId} has ended already: see replay get`);
+    },
+  }),
+};
+
+type Scope = Given<typeof SCOPE>;
 
 /** Starts a replay over all active endpoints of one merchant, or of every merchant. With `dryRun` it only counts. */
-async function start({ store, clock, random, actor }: OperatorDeps, given: Arguments): Promise<unknown> {
+async function start(deps: OperatorDeps, given: Scope & { readonly dryRun: boolean | undefined }) {
+  const { store, clock, random, actor } = deps;
   const at = Math.floor(clock.wall());
-  const scope = await scopeOf(store, given, at);
+  const scope = scopeOf(given, at);
+  await requireMerchant(deps, given.merchant);
   const count = await countMissed(store, scope);
-  if (given.dryRun === true) return { dryRun: true, count, ...scopeJson(scope) };
+  if (given.dryRun) return { dryRun: true, count, ...scopeJson(scope) };
   const replay = { ...scope, replayId: random.uuid(), count };
   const created = await store.replays.create(replay, { at, actor });
   if (created.kind === 'ok') return replayJson(created.record);
   throw new OperatorError(`replay ${created.replayId} is running: wait for it to end, or use replay cancel`);
 }
 
-async function scopeOf(store: OperatorDeps['store'], given: Arguments, now: number): Promise<ReplayScope> {
-  const { merchant = null, only } = given;
-  if (merchant !== null && (typeof merchant !== 'string' || !(await store.merchants.get(merchant)))) {
-    throw new OperatorError(`there is no merchant ${merchant}: see merchants list`);
-  }
-  const kind = REPLAY_KINDS.find((known) => known === only);
-  if (kind === undefined) throw new OperatorError(`only: must be one of ${REPLAY_KINDS.join(', ')}`);
-  const since = timeOf(given, 'since', now);
-  if (since === undefined)
-    throw new OperatorError('since: must be the start of the period, such as 2h or 2030-01-31T08:00:00Z');
-  const until = Math.min(now, timeOf(given, 'until', now) ?? now);
-  if (since >= until) throw new OperatorError('since: must be before until, and in the past');
-  return { merchantId: merchant, endpointId: null, only: kind, since, until, types: typesOf(given.type) };
+function scopeOf({ merchant, only, type, ...given }: Scope, now: number): ReplayScope {
+  const since = timeOf(given.since, now);
+  const until = Math.min(now, timeOf(given.until, now) ?? now);
+  if (since >= until) throw new UsageError('since: must be before until, and in the past');
+  return { merchantId: merchant ?? null, endpointId: null, only, since, until, types: type ?? null };
 }
 
-function typesOf(given: unknown): readonly EventType[] | null {
-  if (given === undefined) return null;
-  const named = Array.isArray(given) ? given : [given];
-  return named.map((name) => {
-    const type = EVENT_TYPES.find((known) => known === name);
-    if (type === undefined) throw new OperatorError(`type: must be one of ${EVENT_TYPES.join(', ')}`);
-    return type;
-  });
-}
-
-async function find(store: OperatorDeps['store'], given: Arguments): Promise<ReplayRecord> {
-  const replay = typeof given.id === 'string' ? await store.replays.get(given.id) : undefined;
-  if (replay === undefined) throw new OperatorError(`there is no replay ${given.id}: see replay list`);
+async function find({ replays }: OperatorDeps['store'], id: string): Promise<ReplayRecord> {
+  const replay = await replays.get(id);
+  if (replay === undefined) throw new OperatorError(`there is no replay ${id}: see replay list`);
   return replay;
 }
 

@@ -1,19 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { type Judges, refusalsOf } from '../../api/routes/event-refusals.ts';
-import type { Broker } from '../../broker/broker.ts';
+import type { DomainEvent } from '../../domain/event.ts';
 import { refusalText } from '../../domain/quarantine.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { FailedAttempts } from '../../process/access/failed-attempts.ts';
 import { isFromHere } from '../../process/access/this-machine.ts';
 import { personOf } from '../../store/change.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import { auditOf } from './arguments.ts';
-import { isBrokerCommand, runBrokerCommand } from './broker-commands.ts';
-import type { ClockCommands } from './clock.ts';
-import { type Arguments, type OperatorDeps, OperatorError, runOperatorCommand } from './commands.ts';
+import {
+  auditOf,
+  type OperatedBroker,
+  type OperatorDeps,
+  type Places,
+  runServed,
+  type SandboxTime,
+} from './command.ts';
 import type { RecordStores } from './erase-entity.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 import { actorIn, PERSON_HEADER } from './person.ts';
+import { pathOf, SERVED } from './served.ts';
 import { placeToken } from './token-file.ts';
 
 /** Enough for some thousand positions of a record store. */
@@ -22,27 +28,32 @@ const TOKEN_BYTES = 32;
 /** Requests with a wrong token that an address may send in a minute. */
 const FAILED_TOKENS_MAX = 60;
 
+interface ServiceDeps extends Omit<OperatorDeps, 'withRecordStores' | 'actor'> {
+  readonly broker: RecordStores & OperatedBroker;
+  readonly directory: Judges['directory'];
+  /** Absent in production: the commands on the clock are not there. */
+  readonly sandboxTime?: SandboxTime;
+  readonly dataDir: string;
+  readonly operatorTokenFile: string;
+  readonly log: Logger;
+}
+
 /**
  * The operator interface of a running service, `POST /<command>` with JSON arguments: the service has locked the
  * embedded store, so the operator's tool asks it. Mount it on the operations server. Makes a new token at each start,
  * unless one is given: whoever can read it is the operator. The token and what commands answer never cross a network,
  * where they could be read: commands are taken from this machine only.
  */
-export function operatorRoutes(
-  given: Omit<OperatorDeps, 'withRecordStores' | 'actor'> & {
-    readonly broker: RecordStores & Pick<Broker, 'losses' | 'stalls'>;
-    readonly directory: Judges['directory'];
-    /** Absent in production. */
-    readonly clockCommands?: ClockCommands;
-    readonly dataDir: string;
-    readonly operatorTokenFile: string;
-    readonly log: Logger;
-  },
-): Router {
+export function operatorRoutes(given: ServiceDeps, commands = SERVED): Router {
   const deps = {
     ...given,
     withRecordStores: <T>(use: (stores: RecordStores) => Promise<T>) => use(given.broker),
   };
+  const there = new Map(
+    Object.entries(commands)
+      .filter(([, { on }]) => on !== 'clock' || deps.sandboxTime)
+      .map(([name, command]) => [pathOf(name), command]),
+  );
   const token = placeToken(deps, () => Buffer.from(deps.random.bytes(TOKEN_BYTES)).toString('base64url'));
   const router = express.Router();
   router.use(
@@ -52,13 +63,18 @@ export function operatorRoutes(
   router.post('/:command', express.json({ limit: BODY_BYTES_MAX }), async (request, response) => {
     const { command } = request.params;
     try {
-      const args = request.body ?? {};
       const actor = actorIn(request.get(PERSON_HEADER));
-      const result = await run({ ...deps, actor }, command, args);
+      const found = there.get(command);
+      if (found === undefined)
+        throw new OperatorError(
+          `there is no command "${command}"; there are ${[...there.keys()].join(', ')}`,
+        );
+      const result = await runServed(found, request.body ?? {}, placesOf({ ...deps, actor }));
       deps.log.info({ event: 'operator_command', command, person: personOf(actor) });
       response.setHeader('Cache-Control', 'no-store').json({ result });
     } catch (error) {
-      if (error instanceof OperatorError) return void response.status(422).json({ error: error.message });
+      if (error instanceof OperatorError)
+        return void response.status(error instanceof UsageError ? 400 : 422).json({ error: error.message });
       const reason = messageOf(error);
       deps.log.error({ event: 'operator_command_failed', command, reason });
       response.status(503).json({ error: reason });
@@ -94,25 +110,18 @@ function requireToken(token: string, failed: FailedAttempts): RequestHandler {
   };
 }
 
-function run(
-  deps: OperatorDeps & Pick<Parameters<typeof operatorRoutes>[0], 'broker' | 'clockCommands' | 'directory'>,
-  command: string,
-  args: Arguments,
-): Promise<unknown> {
+function placesOf(deps: OperatorDeps & Pick<ServiceDeps, 'broker' | 'sandboxTime' | 'directory'>): Places {
   const audit = auditOf(deps);
-  const clockCommand = deps.clockCommands?.find(command);
-  if (clockCommand) return clockCommand(args, audit);
-  if (isBrokerCommand(command))
-    return runBrokerCommand(deps.broker, command, args, {
-      now: deps.clock.now(),
-      audit,
-      stillRefused: async (event) => {
-        const now = deps.clock.now();
-        const refusal = (await refusalsOf([event], deps, now)).get(event);
-        return refusal ? refusalText(refusal, event, now) : null;
-      },
-    });
-  return runOperatorCommand(deps, command, args);
+  const stillRefused = async (event: DomainEvent) => {
+    const now = deps.clock.now();
+    const refusal = (await refusalsOf([event], deps, now)).get(event);
+    return refusal ? refusalText(refusal, event, now) : null;
+  };
+  return {
+    store: (use) => use(deps, undefined),
+    broker: (use) => use(deps.broker, { now: deps.clock.now(), audit, stillRefused }),
+    clock: (use) => use(deps.sandboxTime as SandboxTime, audit),
+  };
 }
 
 /** Hashes a token for comparison: equal lengths, so that the comparison takes the same time for every token. */

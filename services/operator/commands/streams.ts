@@ -1,31 +1,69 @@
-import type { Broker, Losses } from '../../broker/broker.ts';
+import type { Losses } from '../../broker/broker.ts';
 import type { Loss, TopicLosses } from '../../broker/losses.ts';
-import { type Arguments, type BrokerContext, OperatorError } from './arguments.ts';
+import { plain, WIDTH } from '../../messages/text-layout.ts';
+import type { Arguments, Given } from './arguments.ts';
+import { type BrokerContext, type OperatedBroker, on } from './command.ts';
+import { OperatorError } from './operator-error.ts';
 
-/** Operator commands on the streams' losses. */
+/** What the streams have lost: records that retention deleted before they were read. */
 
-type Command = (broker: Pick<Broker, 'losses'>, given: Arguments, context: BrokerContext) => Promise<unknown>;
+const CHOSEN = {
+  stream: {
+    type: 'text',
+    required: true,
+    positional: true,
+    describe: 'A stream or one of its topics, as streams list names them',
+  },
+  partition: { type: 'number', least: 0, describe: 'Only losses of this partition of the topic' },
+} as const satisfies Arguments;
 
 export const STREAM_COMMANDS = {
-  'streams-list': async (broker) => {
-    const topics = await lossesOf(broker).list();
-    return topics.map(({ losses, ...topic }) => ({ ...topic, losses: losses.map(lossJson) }));
-  },
-  'streams-acknowledge': acknowledge,
-} as const satisfies Record<string, Command>;
+  'streams list': on('broker', {
+    describe: 'List the topics of every stream, and what retention deleted before it was read',
+    run: async (broker) => {
+      const topics = await lossesOf(broker).list();
+      return topics.map(({ losses, ...topic }) => ({ ...topic, losses: losses.map(lossJson) }));
+    },
+    text: (topics) => plain.fold(topics.flatMap(topicLines).join('\n'), WIDTH),
+  }),
+  'streams acknowledge': on('broker', {
+    describe: 'Acknowledge a loss that was dealt with: it is no longer reported',
+    args: CHOSEN,
+    columns: ['topic', 'partition', 'firstOffset', 'lastOffset', 'records'],
+    run: acknowledge,
+  }),
+};
+
+/** Returns a line for a topic and lines for each loss. */
+function topicLines({
+  stream,
+  topic,
+  partitions,
+  losses,
+}: Omit<TopicLosses, 'losses'> & { readonly losses: readonly ReturnType<typeof lossJson>[] }): string[] {
+  return [
+    `${stream}: ${topic}, ${partitions} ${partitions === 1 ? 'partition' : 'partitions'}; ` +
+      (losses.length === 0 ? 'nothing lost' : 'LOST:'),
+    ...losses.flatMap(({ partition, firstOffset, lastOffset, records, acknowledged }) => [
+      `  partition ${partition}: offsets ${firstOffset} to ${lastOffset}, at most ${records} records; ` +
+        (acknowledged ? 'acknowledged' : 'NOT acknowledged:'),
+      ...(acknowledged ? [] : [`    streams acknowledge ${topic} --partition ${partition}`]),
+    ]),
+  ];
+}
 
 /** The most losses in an audit entry. */
 const LOSSES_MAX = 100;
 
 /** Acknowledges the losses of a stream or a topic, or of one of its partitions; returns each. */
 async function acknowledge(
-  broker: Pick<Broker, 'losses'>,
-  given: Arguments,
+  broker: Pick<OperatedBroker, 'losses'>,
+  given: Given<typeof CHOSEN>,
   { audit }: BrokerContext,
-): Promise<unknown> {
+) {
   const losses = lossesOf(broker);
   const topics = chosenOf(await losses.list(), given);
-  const acknowledged: object[] = [];
+  const acknowledged = [];
   for (const { stream, topic, losses: all } of topics) {
     const open = all.filter(
       ({ partition, isAcknowledged }) => !isAcknowledged && partition === (given.partition ?? partition),
@@ -42,7 +80,10 @@ async function acknowledge(
 }
 
 /** Returns the selected topics. */
-function chosenOf(all: readonly TopicLosses[], { stream, partition }: Arguments): readonly TopicLosses[] {
+function chosenOf(
+  all: readonly TopicLosses[],
+  { stream, partition }: Given<typeof CHOSEN>,
+): readonly TopicLosses[] {
   const chosen = all.filter((one) => one.stream === stream || one.topic === stream);
   const [first, second] = chosen;
   if (first === undefined) {
@@ -54,12 +95,12 @@ function chosenOf(all: readonly TopicLosses[], { stream, partition }: Arguments)
     const names = chosen.map(({ topic }) => topic).join(', ');
     throw new OperatorError(`partition: ${stream} has several topics, name one of them: ${names}`);
   }
-  if (!Number.isInteger(partition) || Number(partition) < 0 || Number(partition) >= first.partitions)
+  if (partition >= first.partitions)
     throw new OperatorError(`partition: ${first.topic} has the partitions 0 to ${first.partitions - 1}`);
   return chosen;
 }
 
-function lossesOf({ losses }: Pick<Broker, 'losses'>): Losses {
+function lossesOf({ losses }: Pick<OperatedBroker, 'losses'>): Losses {
   if (losses) return losses;
   throw new OperatorError('the sqlite engine never deletes unread records: there are no losses');
 }

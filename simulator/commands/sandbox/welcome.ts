@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Hookrail } from '../../../services/main.ts';
-import { columns, type Output } from '../../output.ts';
+import type { Output } from '../../output.ts';
+import { layout } from '../../terminal/width.ts';
 import { docsLink } from './docs-link.ts';
 import type { Access } from './keys.ts';
 
@@ -31,7 +32,7 @@ export function welcome(output: Output, access: Access, hookrail: Hookrail): voi
       ['merchant', access.merchantId],
       ['saved in', access.file],
     ];
-    return `${output.paint('bold', 'hookrail sandbox is running')}\n\n${indented(columns(rows, output.width - INDENT.length))}\n`;
+    return `${output.paint('bold', 'hookrail sandbox is running')}\n\n${indented(layout.columns(rows, output.width - INDENT.length))}\n`;
   });
   if (access.isMoved) aboutMoved(output, access);
 }
@@ -60,7 +61,7 @@ export function nextSteps(output: Output, access: Access, receiverUrl: string | 
   ];
   if (output.format !== 'pretty') return;
   const where = receiverUrl === undefined ? '' : `\nWhat arrives at ${receiverUrl} is shown below.`;
-  const table = indented(columns(rows, output.width - INDENT.length));
+  const table = indented(layout.columns(rows, output.width - INDENT.length));
   // On a line of its own: a terminal of 80 columns shows it whole, and makes a link of it.
   const docs = `\nThe reference, with your keys in its samples (this link works once, within 15 minutes):\n${linkOf(access)}\n`;
   const text = `\nin a second terminal, try:\n\n${table}\n${output.prose(docs)}\nCtrl-C stops it.${where}\n`;

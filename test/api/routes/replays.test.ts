@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import { renderBody } from '../../../services/domain/versions/render.ts';
-import { runOperatorCommand } from '../../../services/operator/commands/commands.ts';
+import { REPLAY_COMMANDS } from '../../../services/operator/commands/replays.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { type RecordedApi, startRecorded } from '../../support/api/recorded-api.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
@@ -189,8 +189,9 @@ describe('a replay', () => {
       actor: { kind: 'operator' } as const,
       withRecordStores: <T>(use: (recordStores: typeof api.broker) => Promise<T>) => use(api.broker),
     };
-    const given = { since: SINCE, only: 'missing', merchant: api.merchantId };
-    const started = await runOperatorCommand(deps, 'replay-start', given);
+    const unset = { until: undefined, type: undefined, dryRun: undefined };
+    const given = { ...unset, since: SINCE, only: 'missing', merchant: api.merchantId } as const;
+    const started = await REPLAY_COMMANDS['replay start'].run(deps, given, undefined);
     const { replayId } = started as { replayId: string };
     const done = await eventually('the replay has ended', async () => {
       const replay = await api.store.replays.get(replayId);

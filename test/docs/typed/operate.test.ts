@@ -101,7 +101,7 @@ test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
     const shown = await terminal.type(`${events.replace('<event id>', eventId).split('#')[0]} || true`);
     return shown.stdout.includes(eventId);
   });
-  expect((await terminal.type(audit)).stdout).toContain('action=api_key.revoke');
+  expect((await terminal.type(audit)).stdout).toMatch(/ api_key\.revoke /);
   const erased = await terminal.type(`${erase.replace('<uuid>', entityId).split('#')[0]} --yes`);
   expect(erased.stdout).toContain('events');
   expect((await terminal.type(keyring)).stdout).toContain('k1');
@@ -122,7 +122,7 @@ test('the commands under "Quarantine"', { timeout: TEST_MS }, async () => {
   expect((await terminal.type(replay)).stdout).toContain('it would be quarantined again');
   expect(await listed()).toEqual(before);
   expect((await terminal.type(again)).stdout).toContain('unknown_merchant');
-  expect((await terminal.type(back)).stdout).toContain('replayed=0');
+  expect((await terminal.type(back)).stdout).toMatch(/^replayed +0$/m);
 });
 
 test('the commands under "Tasks that were put aside"', { timeout: TEST_MS }, async () => {

@@ -8,12 +8,14 @@ import { type LocalKafka, startLocalKafka } from '../../../../scripts/local-kafk
 import type { RecordStore, StallLog } from '../../../../services/broker/broker.ts';
 import type { DeadLetter } from '../../../../services/domain/journal.ts';
 import type { KafkaProducer } from '../../../../services/kafka-client/producer/producer.ts';
-import { runBrokerCommand } from '../../../../services/operator/commands/broker-commands.ts';
+import { runServed } from '../../../../services/operator/commands/command.ts';
+import { RECORD_STORE_COMMANDS } from '../../../../services/operator/commands/record-stores.ts';
 import { describeWhereKafkaStarts } from '../../../support/kafka/suites.ts';
 import { openTables } from '../../../support/kafka/tables.ts';
 import { sizeOf } from '../../../support/long-runs.ts';
 import { quarantined } from '../../../support/records/broker-records.ts';
 import { eventOf } from '../../../support/records/events.ts';
+import { NO_PLACES } from '../../../support/service/no-places.ts';
 
 const RECORDS = sizeOf('RECORD_STORE_RECORDS');
 /** 20,000 records within 20 s, and a generous share of it for a busy machine. */
@@ -46,28 +48,31 @@ await describeWhereKafkaStarts('the record stores on a cluster with the default 
     await Promise.all(puts);
     const deadLetters: RecordStore<DeadLetter> = NO_DEAD_LETTERS;
     const recordStores = { quarantine, deadLetters, stalls: NO_STALLS };
-    const run = (name: Parameters<typeof runBrokerCommand>[1], given = {}) =>
-      runBrokerCommand(recordStores, name, given, { now: Date.now(), audit: async () => {} });
+    const run = (name: keyof typeof RECORD_STORE_COMMANDS, given = {}) =>
+      runServed(RECORD_STORE_COMMANDS[name], given, {
+        ...NO_PLACES,
+        broker: (use) => use(recordStores, { now: Date.now(), audit: async () => {} }),
+      });
 
     const listedAt = performance.now();
-    expect(await run('quarantine-list', { limit: 10 })).toHaveLength(10);
+    expect(await run('quarantine list', { limit: 10 })).toHaveLength(10);
     const listMs = performance.now() - listedAt;
-    expect(await run('quarantine-list', { limit: 1000, merchant: 'merchant-1' })).toHaveLength(
+    expect(await run('quarantine list', { limit: 1000, merchant: 'merchant-1' })).toHaveLength(
       Math.min(1000, RECORDS / 2),
     );
-    expect(await run('quarantine-list', { limit: 1000, since: '2001-01-01T00:00:00Z' })).not.toContainEqual(
+    expect(await run('quarantine list', { limit: 1000, since: '2001-01-01T00:00:00Z' })).not.toContainEqual(
       expect.objectContaining({ at: '1970-01-01T00:00:00.001Z' }),
     );
-    expect(await run('quarantine-summary')).toEqual([
+    expect(await run('quarantine summary')).toEqual([
       expect.objectContaining({ count: RECORDS, oldest: '1970-01-01T00:00:00.001Z' }),
     ]);
 
     const underWay = mostUnderWay(tables.sender);
     const replayedAt = performance.now();
-    expect(await run('quarantine-replay', { merchant: 'merchant-0' })).toEqual({ replayed: RECORDS / 2 });
-    expect(await run('quarantine-replay', { all: true })).toEqual({ replayed: RECORDS / 2 });
+    expect(await run('quarantine replay', { merchant: 'merchant-0' })).toEqual({ replayed: RECORDS / 2 });
+    expect(await run('quarantine replay', { all: true })).toEqual({ replayed: RECORDS / 2 });
     const replayMs = performance.now() - replayedAt;
-    expect(await run('quarantine-summary')).toEqual([]);
+    expect(await run('quarantine summary')).toEqual([]);
     expect(await tables.contentOf(tables.topics.events)).toHaveLength(RECORDS);
     console.info(`list ${Math.round(listMs)} ms, replay of ${RECORDS} records ${Math.round(replayMs)} ms`);
     expect(underWay()).toBeGreaterThan(100);

@@ -1,0 +1,28 @@
+import { CLOCK_COMMANDS } from './clock.ts';
+import type { ServedCommand } from './command.ts';
+import { EVENT_COMMANDS } from './events.ts';
+import { KEY_COMMANDS } from './keys.ts';
+import { MAINTENANCE_COMMANDS } from './maintenance.ts';
+import { MERCHANT_COMMANDS } from './merchants.ts';
+import { RECORD_STORE_COMMANDS } from './record-stores.ts';
+import { REPLAY_COMMANDS } from './replays.ts';
+import { STREAM_COMMANDS } from './streams.ts';
+
+export type ServedCommands = Readonly<Record<string, ServedCommand>>;
+
+/** The commands that a running service carries out, by their names. */
+export const SERVED: ServedCommands = {
+  ...MERCHANT_COMMANDS,
+  ...KEY_COMMANDS,
+  ...EVENT_COMMANDS,
+  ...MAINTENANCE_COMMANDS,
+  ...RECORD_STORE_COMMANDS,
+  ...STREAM_COMMANDS,
+  ...REPLAY_COMMANDS,
+  ...CLOCK_COMMANDS,
+};
+
+/** Returns the name of a command in the paths of the operations server: "merchants-create". */
+export function pathOf(name: string): string {
+  return name.replace(' ', '-');
+}
