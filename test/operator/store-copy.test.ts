@@ -1,7 +1,9 @@
 /** `hookrail operator store copy` leads an operator through the move of a store to PostgreSQL. */
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../services/store/postgres/client/postgres-address.ts';
@@ -9,8 +11,13 @@ import { openPostgresStore } from '../../services/store/postgres/postgres-store.
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
-import { createEndpoint } from '../support/records/journal-entries.ts';
+import { createEndpoint, eventNumber, journalOf, routed } from '../support/records/journal-entries.ts';
 import { runTool } from '../support/service/operator-tool.ts';
+
+const ENDPOINT = '00000000-0000-4000-8000-000000000001';
+const KILLED_MS = 120_000;
+const EVENTS = 20_000;
+const BATCH = 1_000;
 
 await describeWithPostgres('the operator tool', (createDatabase) => {
   async function place() {
@@ -31,27 +38,51 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
       ...{ clock: systemClock(), healthPolicy: TEST_POLICY },
     });
     await store.merchants.create({ merchantId: 'm', name: 'm', senderAccountDetails: false });
-    await createEndpoint(store, 'm', '00000000-0000-4000-8000-000000000001');
+    await createEndpoint(store, 'm', ENDPOINT);
     const copy = (...more: string[]) => runTool(environment, 'store', 'copy', ...more);
     return { database, store, copy, environment };
   }
 
-  it('copies the log while the service runs, then says what to do next', async () => {
+  it('refuses while the service runs, then copies, and says what to do next', async () => {
     const { database, store, copy } = await place();
-    const first = await copy('--to', database.url);
-    expect(first).toMatchObject({ code: 0 });
-    expect(first.out).toMatch(/the log is copied as it was at \d{4}-/);
-    expect(first.out).toMatch(
-      /next, before .*: stop the process with api and recorder, and run this command/,
-    );
+    expect(await copy('--to', database.url)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is in use: stop the process with the roles api and recorder'),
+    });
     await store.close();
-    const second = await copy('--to', database.url);
-    expect(second).toMatchObject({ code: 0 });
-    expect(second.out).toContain('1 merchants, 0 keys, 1 endpoints and 2 outbox rows are the same');
-    expect(second.out).toMatch(/with the service stopped this took [\d.]+ s/);
-    expect(second.out).toContain('start the service with HOOKRAIL_STORE=postgres and HOOKRAIL_POSTGRES_URL');
+    const { code, out } = await copy('--to', database.url);
+    expect(code).toBe(0);
+    expect(out).toContain('copies and compares 0 deliveries: about 0 min; the API is away meanwhile');
+    expect(out).toMatch(
+      /all rows are the same in both stores: 1 merchants, 1 endpoints, 0 deliveries .* took [\d.]+ s/,
+    );
+    expect(out).toContain('start the service with HOOKRAIL_STORE=postgres and HOOKRAIL_POSTGRES_URL');
     const json = await copy('--to', database.url, '--output', 'json');
-    expect(JSON.parse(json.out)).toMatchObject({ copied: 'all', compared: { endpoints: 1 }, replays: [] });
+    expect(JSON.parse(json.out)).toMatchObject({ copied: { endpoint: 1 }, seconds: expect.any(Number) });
+  });
+
+  it('makes the same store when it was killed twice', { timeout: KILLED_MS }, async () => {
+    const { database, store, environment, copy } = await place();
+    const record = journalOf(store);
+    for (let n = 0; n < EVENTS; n += BATCH)
+      await record(...Array.from({ length: BATCH }, (_, at) => routed(numbered(n + at), [ENDPOINT])));
+    await store.close();
+    for (const table of ['attempt', 'event']) {
+      const child = spawn(process.execPath, ['services/operator.ts', 'store', 'copy', '--to', database.url], {
+        env: { ...process.env, ...environment },
+      });
+      // The next table is on its way.
+      for await (const line of createInterface({ input: child.stdout }))
+        if (line.startsWith(`${table}: copied`)) child.kill('SIGKILL');
+      const [row] = await database.query(
+        `SELECT value::json ->> 'isComplete' AS done FROM meta WHERE name = 'copy'`,
+      );
+      expect(row).toEqual({ done: 'false' });
+    }
+    const { code, out } = await copy('--to', database.url);
+    expect([code, out]).toEqual([0, expect.stringContaining(`${EVENTS} deliveries and the rest`)]);
+    expect(out).not.toContain('event: copied');
+    expect(out).toContain('feed: copied');
   });
 
   it('takes the database of HOOKRAIL_POSTGRES_URL, and asks for one where there is none', async () => {
@@ -120,3 +151,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     expect(err).not.toContain('s3cret');
   });
 });
+
+function numbered(n: number) {
+  return eventNumber('m', n % 3, { eventId: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}` });
+}

@@ -1,12 +1,9 @@
-import { join, resolve } from 'node:path';
 import type { Argv } from 'yargs';
 import type { Config } from '../../config/config.ts';
 import { hasPassword, readPostgresCa } from '../../config/postgres-config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { systemClock } from '../../process/clock.ts';
-import { systemRandom } from '../../process/random.ts';
 import type { Actor } from '../../store/change.ts';
-import type { CopyResult } from '../../store/copy/copy-store.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { GlobalOptions } from './execute.ts';
 
@@ -25,24 +22,18 @@ export interface CopyMeans {
 
 interface CopyArguments extends GlobalOptions {
   readonly to: string | undefined;
-  readonly 'snapshot-dir': string | undefined;
 }
 
 /** `store copy` */
 export function copyCommand(store: Argv<GlobalOptions>, means: CopyMeans): Argv<GlobalOptions> {
   return store.command(
     'copy',
-    'Move the store to PostgreSQL: the log while the service runs, the rest once it is stopped',
+    'Move the store to PostgreSQL, while the process with api and recorder is stopped',
     (copy) =>
-      copy
-        .option('to', {
-          type: 'string',
-          describe: 'postgres://user@host/database; the password: HOOKRAIL_POSTGRES_PASSWORD_FILE',
-        })
-        .option('snapshot-dir', {
-          type: 'string',
-          describe: 'Folder for a snapshot as large as the store; by default the data directory',
-        }),
+      copy.option('to', {
+        type: 'string',
+        describe: 'postgres://user@host/database; the password: HOOKRAIL_POSTGRES_PASSWORD_FILE',
+      }),
     async (argv) => means.show(argv, await copied(means, argv)),
   );
 }
@@ -54,24 +45,26 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
   const { storeFile, runningRoleOf } = await import('../../store/open.ts');
   const { copyStore } = await import('../../store/copy/copy-store.ts');
   try {
-    const result = await copyStore({
+    const { rows, tookMs } = await copyStore({
       file: storeFile(config),
-      snapshotFile: join(resolve(argv['snapshot-dir'] ?? config.dataDir), 'store-copy.db'),
       to: {
         url: postgres.migrateUrl || postgres.url,
         ca: readPostgresCa(postgres),
         runningRole: runningRoleOf(postgres),
       },
       leafMs: postgres.leafMs,
-      healthPolicy: config.autoDisable,
       clock: systemClock(),
-      random: systemRandom,
       tell: argv.output === 'json' ? () => {} : means.print,
     });
-    return argv.output === 'json' ? resultJson(result) : resultText(result);
+    const seconds = Math.round(tookMs / 100) / 10;
+    if (argv.output === 'json') return { copied: rows, seconds };
+    return [
+      `all rows are the same in both stores: ${rows.merchant} merchants, ${rows.endpoint} endpoints, ${rows.delivery} deliveries and the rest; this took ${seconds} s`,
+      'next: start the service with HOOKRAIL_STORE=postgres and HOOKRAIL_POSTGRES_URL',
+      'the way back: start the service without HOOKRAIL_STORE; the SQLite store is unchanged',
+    ].join('\n');
   } catch (error) {
-    const next = (error as { readonly next?: readonly string[] }).next ?? [];
-    throw new OperatorError(messageOf(error), ...next);
+    throw new OperatorError(messageOf(error));
   }
 }
 
@@ -86,56 +79,4 @@ function targetConfig({ environment, configOf }: CopyMeans, argv: CopyArguments)
       'or set HOOKRAIL_POSTGRES_PASSWORD, or the whole URL as HOOKRAIL_POSTGRES_URL',
     );
   return configOf(argv, { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url });
-}
-
-function resultJson(result: CopyResult): object {
-  const snapshotAt = new Date(result.takenAt).toISOString();
-  if (result.kind === 'log')
-    return {
-      copied: 'log',
-      snapshotAt,
-      before: new Date(result.untilAt).toISOString(),
-      compared: result.log,
-    };
-  const { tookMs, compared, replays } = result;
-  return { copied: 'all', snapshotAt, seconds: secondsOf(tookMs), compared, replays };
-}
-
-function resultText(result: CopyResult): string {
-  return (result.kind === 'log' ? logText(result) : allText(result)).join('\n');
-}
-
-function logText({ takenAt, untilAt, log }: Extract<CopyResult, { readonly kind: 'log' }>): string[] {
-  const compared =
-    log &&
-    `${log.deliveries} deliveries, ${log.events} events and ${log.feedEntries} entries of the feed, chosen at random, are ` +
-      'the same in both stores';
-  return [
-    `the log is copied as it was at ${new Date(takenAt).toISOString()}`,
-    ...(compared ? [compared] : []),
-    `next, before ${new Date(untilAt).toISOString()}: stop the process with api and recorder, and run this command again`,
-    'routers and senders go on; the API is away until the service runs on PostgreSQL',
-  ];
-}
-
-function allText(result: Extract<CopyResult, { readonly kind: 'all' }>): string[] {
-  const { takenAt, tookMs, compared, replays } = result;
-  const { merchants, keys, endpoints, outbox } = compared;
-  const since = new Date(takenAt).toISOString();
-  return [
-    `${merchants} merchants, ${keys} keys, ${endpoints} endpoints and ${outbox} outbox rows are the same in both stores`,
-    `with the service stopped this took ${secondsOf(tookMs)} s`,
-    `next: start the service with HOOKRAIL_STORE=postgres and HOOKRAIL_POSTGRES_URL. Its recorder first reads the journal ` +
-      `since ${since}: until hookrail_recorder_delay_seconds is low, the delivery log lacks the newest deliveries`,
-    ...replays.map(
-      (replayId) =>
-        `the replay ${replayId} goes on, and may leave out events missed after ${since}: when it has ended, start another ` +
-        'one from there',
-    ),
-    'the way back: start the service without HOOKRAIL_STORE; the SQLite store is unchanged',
-  ];
-}
-
-function secondsOf(ms: number): number {
-  return Math.round(ms / 100) / 10;
 }
