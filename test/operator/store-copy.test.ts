@@ -1,22 +1,23 @@
 /** `hookrail operator store copy` leads an operator through the move of a store to PostgreSQL. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../services/store/postgres/client/postgres-address.ts';
 import { openPostgresStore } from '../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
+import { eventually } from '../support/eventually.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { createEndpoint, eventNumber, journalOf, routed } from '../support/records/journal-entries.ts';
 import { runTool } from '../support/service/operator-tool.ts';
 
 const ENDPOINT = '00000000-0000-4000-8000-000000000001';
 const KILLED_MS = 120_000;
-const EVENTS = 20_000;
+const EVENTS = 5_000;
 const BATCH = 1_000;
 
 await describeWithPostgres('the operator tool', (createDatabase) => {
@@ -67,13 +68,24 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     for (let n = 0; n < EVENTS; n += BATCH)
       await record(...Array.from({ length: BATCH }, (_, at) => routed(numbered(n + at), [ENDPOINT])));
     await store.close();
-    for (const table of ['attempt', 'event']) {
+    const onPostgres = { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: database.url };
+    expect(await runTool({ ...environment, ...onPostgres }, 'store', 'migrate')).toMatchObject({ code: 0 });
+    // Copying them takes a second at least.
+    await database.query(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END $$`);
+    for (const [table, column] of Object.entries({ body: 'owner', feed: 'seq' }))
+      await database.query(`CREATE TRIGGER slow BEFORE INSERT ON ${table} FOR EACH ROW
+        WHEN (NEW.${column} % ${BATCH} = 0) EXECUTE FUNCTION slow()`);
+    for (const table of ['body', 'feed']) {
       const child = spawn(process.execPath, ['services/operator.ts', 'store', 'copy', '--to', database.url], {
         env: { ...process.env, ...environment },
+        stdio: 'ignore',
       });
-      // The next table is on its way.
-      for await (const line of createInterface({ input: child.stdout }))
-        if (line.startsWith(`${table}: copied`)) child.kill('SIGKILL');
+      const ended = once(child, 'exit');
+      const copying = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY ${table} %'`;
+      await eventually(`${table} is copied`, async () => (await database.query(copying)).length > 0);
+      child.kill('SIGKILL');
+      expect(await ended).toEqual([null, 'SIGKILL']);
       const [row] = await database.query(
         `SELECT value::json ->> 'isComplete' AS done FROM meta WHERE name = 'copy'`,
       );
@@ -81,7 +93,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     }
     const { code, out } = await copy('--to', database.url);
     expect([code, out]).toEqual([0, expect.stringContaining(`${EVENTS} deliveries and the rest`)]);
-    expect(out).not.toContain('event: copied');
+    expect(out).not.toContain('delivery: copied');
     expect(out).toContain('feed: copied');
   });
 
@@ -137,6 +149,14 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
       /^operator: PostgreSQL at [^ ]+ is unavailable: [^\n]*HOOKRAIL_POSTGRES_URL$/,
     );
     expect(refused.out + refused.err).not.toContain('s3cret');
+    for (const url of ['http://hookrail:s3cret@host', 'postgres://u:s3cret@127.0.0.1:1/d?sslmode=prefer']) {
+      const unusable = await runTool({ ...environment, HOOKRAIL_POSTGRES_URL: url }, 'store', 'copy');
+      expect(unusable).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('HOOKRAIL_POSTGRES_URL cannot be used'),
+      });
+      expect(unusable.out + unusable.err).not.toContain('s3cret');
+    }
   });
 
   it.each([

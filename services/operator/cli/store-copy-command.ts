@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import type { Config } from '../../config/config.ts';
-import { hasPassword, readPostgresCa } from '../../config/postgres-config.ts';
+import { hasPassword } from '../../config/postgres-config.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { systemClock } from '../../process/clock.ts';
 import type { Actor } from '../../store/change.ts';
@@ -42,16 +42,13 @@ async function copied(means: CopyMeans, argv: CopyArguments): Promise<unknown> {
   const config = targetConfig(means, argv);
   const { postgres } = config;
   if (postgres === null) throw new Error('the configuration has no store on PostgreSQL');
-  const { storeFile, runningRoleOf } = await import('../../store/open.ts');
+  const { ownersAddress, runningRoleOf, storeFile } = await import('../../store/open.ts');
   const { copyStore } = await import('../../store/copy/copy-store.ts');
   try {
     const { rows, tookMs } = await copyStore({
       file: storeFile(config),
-      to: {
-        url: postgres.migrateUrl || postgres.url,
-        ca: readPostgresCa(postgres),
-        runningRole: runningRoleOf(postgres),
-      },
+      address: ownersAddress(postgres),
+      runningRole: runningRoleOf(postgres),
       leafMs: postgres.leafMs,
       clock: systemClock(),
       tell: argv.output === 'json' ? () => {} : means.print,

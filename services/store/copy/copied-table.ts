@@ -21,9 +21,9 @@ interface Column {
 }
 
 /** The number of a table's rows, and the sum of their checksums: in whatever order they are read, it is the same. */
-export interface Tally {
-  rows: number;
-  sum: bigint;
+interface Tally {
+  readonly rows: number;
+  readonly sum: bigint;
 }
 
 interface ColumnType {
@@ -92,26 +92,28 @@ export class CopiedTable {
   }
 
   /** Reads the SQLite store. Returns what COPY is given, part by part. `seen`: called with the bytes of each row. */
-  *parts(seen: (row: Buffer) => void): Generator<Buffer> {
+  *parts(seen: (row: Buffer, count: number) => void): Generator<Buffer> {
     const rows = new CopyRows(this.#types.length);
     for (const select of this.#selects)
       for (const row of select.iterate() as Iterable<readonly never[]>) {
         rows.row();
         for (const [at, type] of this.#types.entries()) type.add(rows, row[at] as never);
-        seen(rows.last);
+        seen(rows.last, rows.count);
         if (rows.size >= PART_BYTES) yield rows.take();
       }
     yield rows.end();
   }
 
   /** Reads the SQLite store. Returns what the rows are in PostgreSQL. */
-  async expected(turn: () => Promise<void>): Promise<Tally> {
-    const tally: Tally = { rows: 0, sum: 0n };
-    const parts = this.parts((row) => {
-      tally.rows += 1;
+  async expected(told: (count: number) => void): Promise<Tally> {
+    const tally = { rows: 0, sum: 0n };
+    const parts = this.parts((row, count) => {
+      tally.rows = count;
       tally.sum += hash('sha256', row, 'buffer').readBigInt64BE(0);
+      told(count);
     });
-    for (const _ of parts) await turn();
+    // What comes in meanwhile, such as the answer of PostgreSQL, has its turn.
+    for (const _ of parts) await new Promise(setImmediate);
     return tally;
   }
 

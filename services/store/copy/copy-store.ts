@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type Database from 'better-sqlite3';
-import { messageOf } from '../../messages/error-message.ts';
 import type { Clock } from '../../process/clock.ts';
-import { type PostgresAddress, parsePostgresUrl } from '../postgres/client/postgres-address.ts';
+import type { PostgresAddress } from '../postgres/client/postgres-address.ts';
 import { PostgresDatabase } from '../postgres/client/postgres-database.ts';
 import { Leaves } from '../postgres/leaves/leaves.ts';
 import { BLOCK } from '../postgres/log/numbers.ts';
@@ -16,12 +15,10 @@ import { prepareTarget } from './target.ts';
 export interface CopyOptions {
   /** The SQLite store. */
   readonly file: string;
-  readonly to: {
-    readonly url: string;
-    readonly ca: string | undefined;
-    /** The role that the service will have, where it is not the URL's. */
-    readonly runningRole?: string;
-  };
+  /** PostgreSQL, with the role that owns the tables. */
+  readonly address: PostgresAddress;
+  /** The role that the service will have. */
+  readonly runningRole: string;
   /** The span of a leaf of the log, milliseconds, as the service will have it. */
   readonly leafMs: number;
   readonly clock: Clock;
@@ -49,11 +46,11 @@ interface Deps extends CopyOptions {
 
 /**
  * Copies a SQLite store, which no service uses, to PostgreSQL, table by table, and compares all rows. May be called again
- * after it was cut off: the table that was not whole is begun anew. The source is not changed. Rejects with one line for an operator.
+ * after it was cut off: the table that was not whole is begun anew. The source is not changed. Rejects with one line for an
+ * operator.
  */
 export async function copyStore(options: CopyOptions): Promise<CopyResult> {
-  const { clock } = options;
-  const address = addressOf(options.to);
+  const { address, clock } = options;
   const file = resolve(options.file);
   const source = openSource(file);
   const database = new PostgresDatabase({
@@ -62,22 +59,13 @@ export async function copyStore(options: CopyOptions): Promise<CopyResult> {
   });
   const startedAt = clock.now();
   try {
-    const { runningRole } = options.to;
-    const target = await prepareTarget({ ...options, file, database, address, runningRole });
     const deps = { ...options, file, database, db: source.db };
-    const rows = await copyTables(deps, target.tables, target.state);
+    const { tables, state } = await prepareTarget(deps);
+    const rows = await copyTables(deps, tables, state);
     return { rows, tookMs: clock.now() - startedAt };
   } finally {
     await database.close();
     source.close();
-  }
-}
-
-function addressOf({ url, ca }: CopyOptions['to']): PostgresAddress {
-  try {
-    return parsePostgresUrl(url, ca);
-  } catch (error) {
-    throw new Error(`the URL of PostgreSQL is not usable: ${messageOf(error)}`);
   }
 }
 
@@ -137,9 +125,9 @@ async function copyTable(
     // Gives back the space of what was cut off, too.
     await tx.rows(`TRUNCATE ${table.name}`);
     let rows = 0;
-    const parts = table.parts(() => {
-      rows += 1;
-      if (rows % TOLD_EVERY === 0) tell(`${table.name}: ${rows} rows`);
+    const parts = table.parts((_, count) => {
+      rows = count;
+      if (count % TOLD_EVERY === 0) tell(`${table.name}: ${count} rows`);
     });
     await tx.copyAll(table.into, parts).catch((error) => {
       const { detail } = error as { readonly detail?: string };
@@ -193,7 +181,7 @@ async function compareTables(
     // The server reads its rows meanwhile.
     const [there, here] = await Promise.all([
       database.alone((statements) => table.found(statements)),
-      table.expected(() => new Promise(setImmediate)),
+      table.expected((count) => count % TOLD_EVERY === 0 && tell(`${table.name}: ${count} rows compared`)),
     ]);
     if (here.rows === there.rows && here.sum === there.sum) same[table.name] = here.rows;
     else differences.push(`${table.name} (${here.rows} rows, ${there.rows} in PostgreSQL)`);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { messageOf } from '../../messages/error-message.ts';
 import { connect } from '../../sqlite/connect.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
 import { unpackId } from '../../sqlite/ids.ts';
@@ -51,7 +52,8 @@ export function openSource(file: string): Source {
 function lockOf(file: string): ReturnType<typeof lockExclusively> {
   try {
     return lockExclusively(file);
-  } catch {
+  } catch (error) {
+    if (!messageOf(error).includes('in use')) throw error;
     throw new Error(
       `${file} is in use: stop the process with the roles api and recorder, then run this command again; ` +
         'routers and senders go on',

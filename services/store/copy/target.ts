@@ -13,7 +13,7 @@ const EMPTY = 'give an empty database, for example of CREATE DATABASE hookrail';
 interface Target {
   readonly database: PostgresDatabase;
   readonly address: PostgresAddress;
-  readonly runningRole: string | undefined;
+  readonly runningRole: string;
   readonly leafMs: number;
   readonly clock: Clock;
   /** The SQLite store. */

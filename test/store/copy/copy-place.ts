@@ -33,8 +33,8 @@ export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
   const file = join(folder, 'store.db');
   const common = { clock, healthPolicy: TEST_POLICY };
   const options: CopyOptions = {
-    ...{ clock, file, leafMs: HOUR_MS },
-    to: { url: database.owner, ca: undefined, runningRole: address.user },
+    ...{ clock, file, leafMs: HOUR_MS, runningRole: address.user },
+    address: parsePostgresUrl(database.owner, undefined),
     tell: () => {},
   };
   return {
