@@ -114,7 +114,7 @@ export function runningRoleOf(postgres: PostgresConfig): string {
 }
 
 /** Returns the address with the role that owns the tables. */
-function ownersAddress(postgres: PostgresConfig): PostgresAddress {
+export function ownersAddress(postgres: PostgresConfig): PostgresAddress {
   if (postgres.migrateUrl === '') return addressOf(postgres);
   return addressIn('HOOKRAIL_POSTGRES_MIGRATE_URL', postgres.migrateUrl, postgres);
 }

@@ -1,4 +1,6 @@
 /** `hookrail operator store copy` leads an operator through the move of a store to PostgreSQL. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +10,15 @@ import { parsePostgresUrl } from '../../services/store/postgres/client/postgres-
 import { openPostgresStore } from '../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
+import { eventually } from '../support/eventually.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
-import { createEndpoint } from '../support/records/journal-entries.ts';
+import { createEndpoint, eventNumber, journalOf, routed } from '../support/records/journal-entries.ts';
 import { runTool } from '../support/service/operator-tool.ts';
+
+const ENDPOINT = '00000000-0000-4000-8000-000000000001';
+const KILLED_MS = 120_000;
+const EVENTS = 5_000;
+const BATCH = 1_000;
 
 await describeWithPostgres('the operator tool', (createDatabase) => {
   async function place() {
@@ -31,33 +39,68 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
       ...{ clock: systemClock(), healthPolicy: TEST_POLICY },
     });
     await store.merchants.create({ merchantId: 'm', name: 'm', senderAccountDetails: false });
-    await createEndpoint(store, 'm', '00000000-0000-4000-8000-000000000001');
+    await createEndpoint(store, 'm', ENDPOINT);
     const copy = (...more: string[]) => runTool(environment, 'store', 'copy', ...more);
     return { database, store, copy, environment };
   }
 
-  it('copies the log while the service runs, then says what to do next', async () => {
+  it('refuses while the service runs, then copies, and says what to do next', async () => {
     const { database, store, copy } = await place();
-    const first = await copy('--to', database.url);
-    expect(first).toMatchObject({ code: 0 });
-    expect(first.out).toMatch(/the log is copied as it was at \d{4}-/);
-    expect(first.out).toMatch(
-      /next, before .*: stop the process with api and recorder, and run this command/,
-    );
+    expect(await copy('--to', database.url)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is in use: stop the process with the roles api and recorder'),
+    });
     await store.close();
-    const second = await copy('--to', database.url);
-    expect(second).toMatchObject({ code: 0 });
-    expect(second.out).toContain('1 merchants, 0 keys, 1 endpoints and 2 outbox rows are the same');
-    expect(second.out).toMatch(/with the service stopped this took [\d.]+ s/);
-    expect(second.out).toContain('start the service with HOOKRAIL_STORE=postgres and HOOKRAIL_POSTGRES_URL');
+    const { code, out } = await copy('--to', database.url);
+    expect(code).toBe(0);
+    expect(out).toContain('copies and compares 0 deliveries: about 0 min; the API is away meanwhile');
+    expect(out).toMatch(
+      /all rows are the same in both stores: 1 merchants, 1 endpoints, 0 deliveries .* took [\d.]+ s/,
+    );
+    expect(out).toContain('start the service with HOOKRAIL_STORE=postgres and HOOKRAIL_POSTGRES_URL');
     const json = await copy('--to', database.url, '--output', 'json');
-    expect(JSON.parse(json.out)).toMatchObject({ copied: 'all', compared: { endpoints: 1 }, replays: [] });
+    expect(JSON.parse(json.out)).toMatchObject({ copied: { endpoint: 1 }, seconds: expect.any(Number) });
+  });
+
+  it('makes the same store when it was killed twice', { timeout: KILLED_MS }, async () => {
+    const { database, store, environment, copy } = await place();
+    const record = journalOf(store);
+    for (let n = 0; n < EVENTS; n += BATCH)
+      await record(...Array.from({ length: BATCH }, (_, at) => routed(numbered(n + at), [ENDPOINT])));
+    await store.close();
+    const onPostgres = { HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: database.url };
+    expect(await runTool({ ...environment, ...onPostgres }, 'store', 'migrate')).toMatchObject({ code: 0 });
+    // Copying them takes a second at least.
+    await database.query(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END $$`);
+    for (const [table, column] of Object.entries({ body: 'owner', feed: 'seq' }))
+      await database.query(`CREATE TRIGGER slow BEFORE INSERT ON ${table} FOR EACH ROW
+        WHEN (NEW.${column} % ${BATCH} = 0) EXECUTE FUNCTION slow()`);
+    for (const table of ['body', 'feed']) {
+      const child = spawn(process.execPath, ['services/operator.ts', 'store', 'copy', '--to', database.url], {
+        env: { ...process.env, ...environment },
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'exit');
+      const copying = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY ${table} %'`;
+      await eventually(`${table} is copied`, async () => (await database.query(copying)).length > 0);
+      child.kill('SIGKILL');
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      const [row] = await database.query(
+        `SELECT value::json ->> 'isComplete' AS done FROM meta WHERE name = 'copy'`,
+      );
+      expect(row).toEqual({ done: 'false' });
+    }
+    const { code, out } = await copy('--to', database.url);
+    expect([code, out]).toEqual([0, expect.stringContaining(`${EVENTS} deliveries and the rest`)]);
+    expect(out).not.toContain('delivery: copied');
+    expect(out).toContain('feed: copied');
   });
 
   it('takes the database of HOOKRAIL_POSTGRES_URL, and asks for one where there is none', async () => {
     const { database, store, environment, copy } = await place();
     await store.close();
-    expect(await copy()).toMatchObject({ code: 1, err: expect.stringContaining('--to postgres://') });
+    expect(await copy()).toMatchObject({ code: 2, err: expect.stringContaining('--to postgres://') });
     const given = { ...environment, HOOKRAIL_POSTGRES_URL: database.url };
     expect(await runTool(given, 'store', 'copy')).toMatchObject({ code: 0 });
   });
@@ -81,7 +124,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     await opened.close();
     expect(await runTool(two, 'store', 'migrate')).toMatchObject({ code: 0 });
     const alone = { ...two, HOOKRAIL_POSTGRES_MIGRATE_URL: '' };
-    await database.query('DELETE FROM layout WHERE version = (SELECT max(version) FROM layout)');
+    await database.query('UPDATE layout SET applied_at = NULL');
     expect(await runTool(alone, 'store', 'migrate')).toMatchObject({
       code: 1,
       err: expect.stringContaining('HOOKRAIL_POSTGRES_MIGRATE_URL, of the role'),
@@ -106,6 +149,14 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
       /^operator: PostgreSQL at [^ ]+ is unavailable: [^\n]*HOOKRAIL_POSTGRES_URL$/,
     );
     expect(refused.out + refused.err).not.toContain('s3cret');
+    for (const url of ['http://hookrail:s3cret@host', 'postgres://u:s3cret@127.0.0.1:1/d?sslmode=prefer']) {
+      const unusable = await runTool({ ...environment, HOOKRAIL_POSTGRES_URL: url }, 'store', 'copy');
+      expect(unusable).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('HOOKRAIL_POSTGRES_URL cannot be used'),
+      });
+      expect(unusable.out + unusable.err).not.toContain('s3cret');
+    }
   });
 
   it.each([
@@ -114,9 +165,13 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     'postgres://u@h/d?password=s3cret',
   ])('refuses a password in the list of processes, and does not repeat it: %s', async (to) => {
     const { code, out, err } = await runTool({}, 'store', 'copy', '--to', to);
-    expect([code, out]).toEqual([1, '']);
+    expect([code, out]).toEqual([2, '']);
     expect(err).toContain('every user of this machine can see');
     expect(err).toContain('HOOKRAIL_POSTGRES_PASSWORD_FILE=<file>');
     expect(err).not.toContain('s3cret');
   });
 });
+
+function numbered(n: number) {
+  return eventNumber('m', n % 3, { eventId: `00000000-0000-4000-9000-${String(n).padStart(12, '0')}` });
+}

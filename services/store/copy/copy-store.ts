@@ -1,237 +1,200 @@
-import { existsSync } from 'node:fs';
-import type { HealthPolicy } from '../../domain/health.ts';
-import { messageOf } from '../../messages/error-message.ts';
+import { resolve } from 'node:path';
+import type Database from 'better-sqlite3';
 import type { Clock } from '../../process/clock.ts';
-import type { Random } from '../../process/random.ts';
-import { type PostgresAddress, parsePostgresUrl } from '../postgres/client/postgres-address.ts';
+import type { PostgresAddress } from '../postgres/client/postgres-address.ts';
 import { PostgresDatabase } from '../postgres/client/postgres-database.ts';
 import { Leaves } from '../postgres/leaves/leaves.ts';
-import { openPostgresStore } from '../postgres/postgres-store.ts';
-import { openSqliteStore } from '../sqlite/sqlite-store.ts';
-import type { Store } from '../store.ts';
-import { type Compared, compareLog, compareManagement, type LogCompared } from './compare.ts';
-import { copyLog } from './copy-log.ts';
-import { CopyRefused } from './copy-refused.ts';
-import { copyRest, eraseAgain } from './copy-rest.ts';
-import { addState, advance, type CopyState } from './copy-state.ts';
-import { differenceOf } from './difference.ts';
-import { copyErasures, copyJournalPositions, copyNames } from './small-tables.ts';
-import * as files from './source.ts';
+import { BLOCK } from '../postgres/log/numbers.ts';
+import { type CopyState, writeCopyState } from '../postgres/maintenance/copy-state.ts';
+import type { Statements } from '../sql/statements.ts';
+import { CopiedTable, type Table } from './copied-table.ts';
+import { openSource } from './source.ts';
+import { NOT_COPIED, OTHER_COLUMNS } from './table-forms.ts';
 import { prepareTarget } from './target.ts';
 
 export interface CopyOptions {
   /** The SQLite store. */
   readonly file: string;
-  /** The snapshot of it that is made, as large as the store; an earlier one is replaced. */
-  readonly snapshotFile: string;
-  readonly to: {
-    readonly url: string;
-    readonly ca: string | undefined;
-    /** The role that the service will have, where it is not the URL's. */
-    readonly runningRole?: string;
-  };
+  /** PostgreSQL, with the role that owns the tables. */
+  readonly address: PostgresAddress;
+  /** The role that the service will have. */
+  readonly runningRole: string;
   /** The span of a leaf of the log, milliseconds, as the service will have it. */
   readonly leafMs: number;
-  readonly healthPolicy: HealthPolicy;
   readonly clock: Clock;
-  readonly random: Random;
   readonly tell: (line: string) => void;
 }
 
-export type CopyResult =
-  /** The log is copied; the rest is when the service is stopped. */
-  | {
-      readonly kind: 'log';
-      readonly takenAt: number;
-      readonly untilAt: number;
-      readonly log: LogCompared | null;
-    }
-  | {
-      readonly kind: 'all';
-      readonly takenAt: number;
-      readonly tookMs: number;
-      readonly compared: Compared;
-      /** Replays that go on, and may leave out events missed since the snapshot. */
-      readonly replays: readonly string[];
-    };
+export interface CopyResult {
+  /** By table: the number of rows, which are the same in both stores. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly tookMs: number;
+}
 
-/** Connections at a time: reads for the comparison. */
-const CONNECTIONS_MAX = 4;
-/** Collecting what the planner needs of a large leaf takes a while. */
-const QUERY_MS = 600_000;
-/** The journal is kept for 7 days (docs/deploy.md); one is left for the recorder to read it in. */
-const SNAPSHOT_AGE_MS_MAX = 6 * 86_400_000;
-const HOUR_MS = 3_600_000;
+/** One that writes and one that makes leaves. */
+const CONNECTIONS_MAX = 2;
+const QUERY_MS = 24 * 3_600_000;
+/** Deliveries that are copied and compared in a second, with what belongs to them (docs/operate/tasks.md). */
+const DELIVERIES_PER_S = 5_000;
+/** Rows between two lines that tell the progress. */
+const TOLD_EVERY = 250_000;
 
 interface Deps extends CopyOptions {
-  readonly address: PostgresAddress;
-  readonly runningRole: string | undefined;
+  readonly db: Database.Database;
   readonly database: PostgresDatabase;
-  readonly leaves: Leaves;
 }
 
 /**
- * Copies a SQLite store to PostgreSQL. The log is copied from a snapshot, whether or not a service uses the store
- * meanwhile. When none does (any more), the rest is copied as it is then, and both stores are compared. May be called again
- * after it was cut off: it goes on where it was. The source is not changed. Rejects with CopyRefused.
+ * Copies a SQLite store, which no service uses, to PostgreSQL, table by table, and compares all rows. May be called again
+ * after it was cut off: the table that was not whole is begun anew. The source is not changed. Rejects with one line for an
+ * operator.
  */
 export async function copyStore(options: CopyOptions): Promise<CopyResult> {
-  const address = addressOf(options.to);
-  const { clock, leafMs, file } = options;
-  if (!existsSync(file))
-    throw new CopyRefused(
-      `there is no store at ${file}: name its folder with --data-dir (HOOKRAIL_DATA_DIR)`,
-    );
+  const { address, clock } = options;
+  const file = resolve(options.file);
+  const source = openSource(file);
   const database = new PostgresDatabase({
     ...{ address, clock, connectionsMax: CONNECTIONS_MAX, applicationName: 'hookrail store copy' },
     queryMs: QUERY_MS,
   });
-  const { runningRole } = options.to;
-  const deps = { ...options, address, runningRole, database, leaves: new Leaves(database, leafMs) };
+  const startedAt = clock.now();
   try {
-    return await run(deps);
+    const deps = { ...options, file, database, db: source.db };
+    const { tables, state } = await prepareTarget(deps);
+    const rows = await copyTables(deps, tables, state);
+    return { rows, tookMs: clock.now() - startedAt };
   } finally {
     await database.close();
+    source.close();
   }
 }
 
-function addressOf({ url, ca }: CopyOptions['to']): PostgresAddress {
-  try {
-    return parsePostgresUrl(url, ca);
-  } catch (error) {
-    throw new CopyRefused(`the URL of PostgreSQL is not usable: ${messageOf(error)}`);
-  }
-}
-
-async function run(deps: Deps): Promise<CopyResult> {
-  const begun = await prepareTarget(deps);
-  let state = begun ?? (await begin(deps));
-  refuseUnfit(state, deps);
-  let log: LogCompared | null = null;
-  if (!state.isLogCopied) ({ state, log } = await copyWholeLog(deps, state));
-  const { takenAt } = state;
-  if (files.isInUse(deps.file)) return { kind: 'log', takenAt, untilAt: takenAt + SNAPSHOT_AGE_MS_MAX, log };
-  return finish(deps, state);
-}
-
-/** Takes the snapshot. The names and positions of its log are copied at once. */
-async function begin({ file, snapshotFile, leafMs, database, clock, tell }: Deps): Promise<CopyState> {
-  const takenAt = Math.floor(clock.wall());
-  tell(`takes a snapshot of ${file}`);
-  const fingerprint = await files.takeSnapshot(file, snapshotFile);
-  const state: CopyState = {
-    ...{ takenAt, leafMs },
-    snapshot: fingerprint,
-    reached: { event: 0, delivery: 0, feed: 0, audit: 0, missed: [0, 0, 0] },
-    isLogCopied: false,
-    changesTo: fingerprint.feed,
-    copiedAt: null,
-  };
-  const snapshot = files.openReadOnly(snapshotFile);
-  try {
-    await database.transaction(async (tx) => {
-      await addState(tx, state);
-      await copyNames(tx, snapshot, fingerprint.feed);
-      await copyJournalPositions(tx, snapshot);
-      await copyErasures(tx, snapshot);
-    });
-  } finally {
-    snapshot.close();
-  }
-  return state;
-}
-
-function refuseUnfit({ takenAt, copiedAt, leafMs }: CopyState, { clock, ...deps }: Deps): void {
-  if (leafMs !== deps.leafMs)
-    throw new CopyRefused(
-      `this copy has begun with HOOKRAIL_POSTGRES_LEAF_HOURS=${leafMs / HOUR_MS}: set it again, for the service, too`,
-    );
-  if (clock.wall() - takenAt <= SNAPSHOT_AGE_MS_MAX) return;
-  const what = copiedAt === null ? 'the snapshot' : 'the copy';
-  throw new CopyRefused(
-    `${what} is of ${timeOf(takenAt)}, and Kafka keeps the journal that has what came since for 7 days only: begin again ` +
-      'with an empty database',
-  );
-}
-
-async function copyWholeLog(
+async function copyTables(
   deps: Deps,
+  found: readonly Table[],
   begun: CopyState,
-): Promise<{ readonly state: CopyState; readonly log: LogCompared }> {
-  const { snapshotFile, database, tell, random } = deps;
-  const snapshot = openSnapshot(snapshotFile, begun);
-  try {
-    tell(`copies the log of ${timeOf(begun.takenAt)}`);
-    const copied = await copyLog({ ...deps, snapshot }, begun);
-    tell('compares the log');
-    const log = await withStores(deps, snapshotFile, (from, to) => compareLog(snapshot, from, to, random));
-    const state = await advance(database, copied, { isLogCopied: true }, () => Promise.resolve());
-    files.removeSnapshot(snapshotFile);
-    return { state, log };
-  } finally {
-    snapshot.close();
+): Promise<CopyResult['rows']> {
+  const { db, database, tell } = deps;
+  refuseUnknown(db, found);
+  const tables = found.map((table) => new CopiedTable(db, table));
+  const deliveries = db.prepare('SELECT count(*) FROM delivery').pluck().get() as number;
+  const minutes = Math.ceil(deliveries / DELIVERIES_PER_S / 60);
+  tell(`copies and compares ${deliveries} deliveries: about ${minutes} min; the API is away meanwhile`);
+  let state = begun;
+  await database.transaction((tx) => writeCopyState(tx, state));
+  await makeLeaves(deps);
+  for (const table of tables)
+    if (!state.tables.includes(table.name)) state = await copyTable(deps, table, state);
+  await database.transaction((tx) => setNumbers(tx, db, tables));
+  await database.alone(analyse);
+  return compareTables(deps, tables, state);
+}
+
+/** Refuses a SQLite store with a table or column that would not be copied. */
+function refuseUnknown(db: Database.Database, tables: readonly Table[]): void {
+  const known = new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+  const columns = db.prepare(
+    `SELECT m.name AS "table", c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+     WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+  );
+  for (const { table, name } of columns.all() as { readonly table: string; readonly name: string }[]) {
+    if ((NOT_COPIED.sqlite as readonly string[]).includes(table)) continue;
+    if (known.get(table)?.includes(name) || OTHER_COLUMNS[table]?.includes(name)) continue;
+    throw new Error(
+      `PostgreSQL has no place for ${table}.${name} of the SQLite store: add it to services/store/copy/table-forms.ts`,
+    );
   }
 }
 
-/** Opens the snapshot that the copy began with. */
-function openSnapshot(snapshotFile: string, { snapshot: begun }: CopyState): files.Sqlite {
-  const again = 'begin again with an empty database';
-  if (!existsSync(snapshotFile))
-    throw new CopyRefused(`${snapshotFile}, which this copy has begun with, is gone: ${again}`);
-  const snapshot = files.openReadOnly(snapshotFile);
-  if (differenceOf(files.fingerprintOf(snapshot), begun) === null) return snapshot;
-  snapshot.close();
-  throw new CopyRefused(`${snapshotFile} is not the snapshot that this copy has begun with: ${again}`);
+async function makeLeaves({ db, database, leafMs }: Deps): Promise<void> {
+  const times = db.prepare(
+    `SELECT DISTINCT at / ${leafMs} * ${leafMs} FROM (SELECT created_at AS at FROM event UNION ALL
+     SELECT created_at FROM delivery UNION ALL SELECT at FROM feed)`,
+  );
+  await new Leaves(database, leafMs).ensureAt(...(times.pluck().all() as number[]));
 }
 
-async function finish(deps: Deps, begun: CopyState): Promise<CopyResult> {
-  const { clock, database, file, tell } = deps;
-  const startedAt = clock.now();
-  tell('copies merchants, keys, endpoints and the rest');
-  // The store is locked: a service that is started meanwhile refuses to start.
-  return withStores(deps, file, async (from, to) => {
-    const source = files.openReadOnly(file);
-    try {
-      if (!files.isSameStore(source, begun.snapshot))
-        throw new CopyRefused(
-          `the database has the data of another store than ${file}: give an empty database`,
-        );
-      const { state, toErase } = await copyRest({ ...deps, source }, begun);
-      await eraseAgain({ ...deps, source }, to, toErase);
-      tell('compares them');
-      const compared = await compareManagement(from, to, clock.wall());
-      const copiedAt = Math.floor(clock.wall());
-      await advance(database, state, { copiedAt }, () => Promise.resolve());
-      const running = await from.replays.running();
-      const replays = running.filter(({ until }) => until > begun.takenAt).map(({ replayId }) => replayId);
-      const { takenAt } = begun;
-      return { kind: 'all', takenAt, tookMs: clock.now() - startedAt, compared, replays };
-    } finally {
-      source.close();
-    }
+/** Copies a table, in one transaction with the state that says so. Returns the state. */
+async function copyTable(
+  { database, tell }: Deps,
+  table: CopiedTable,
+  before: CopyState,
+): Promise<CopyState> {
+  const state = { ...before, tables: [...before.tables, table.name], isComplete: false };
+  return database.transaction(async (tx) => {
+    // Gives back the space of what was cut off, too.
+    await tx.rows(`TRUNCATE ${table.name}`);
+    let rows = 0;
+    const parts = table.parts((_, count) => {
+      rows = count;
+      if (count % TOLD_EVERY === 0) tell(`${table.name}: ${count} rows`);
+    });
+    await tx.copyAll(table.into, parts).catch((error) => {
+      const { detail } = error as { readonly detail?: string };
+      throw detail ? new Error(`PostgreSQL refuses a row of ${table.name}: ${detail}`) : error;
+    });
+    await writeCopyState(tx, state);
+    tell(`${table.name}: copied, ${rows} rows`);
+    return state;
   });
 }
 
-/** Opens a SQLite store, which locks it, and the target as the service would. */
-async function withStores<T>(
-  { address, clock, healthPolicy, leafMs }: Deps,
-  file: string,
-  use: (from: Store, to: Store) => Promise<T>,
-): Promise<T> {
-  const from = await openSqliteStore({ file, clock, healthPolicy });
-  try {
-    const options = { address, clock, healthPolicy, leafMs, connectionsMax: CONNECTIONS_MAX };
-    const to = await openPostgresStore(options);
-    try {
-      return await use(from, to);
-    } finally {
-      await to.close();
-    }
-  } finally {
-    await from.close();
-  }
+/** Sets the numbers that the database gives next above those that are in use or were: a published outbox id is remembered. */
+async function setNumbers(
+  tx: Statements,
+  db: Database.Database,
+  tables: readonly CopiedTable[],
+): Promise<void> {
+  const used = db.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').pluck();
+  for (const { name, numbered } of tables)
+    for (const column of numbered)
+      await tx.rows(
+        `SELECT setval(pg_get_serial_sequence($1, $2)::regclass, greatest(max(${column}), $3::bigint) + 1, false)
+         FROM ${name}`,
+        [name, column, used.get(name) ?? 0],
+      );
+  const rows = db.prepare(
+    'SELECT max((SELECT coalesce(max(seq), 0) FROM event), (SELECT coalesce(max(seq), 0) FROM delivery))',
+  );
+  const block = Math.floor((rows.pluck().get() as number) / BLOCK) + 1;
+  await tx.rows("SELECT setval('log_block', $1)", [block]);
 }
 
-function timeOf(at: number): string {
-  return new Date(at).toISOString();
+/** Collects what the planner needs: until autovacuum comes, it would know nothing of the new rows. */
+async function analyse({ first, rows }: Statements): Promise<void> {
+  const filled = await first<{ readonly names: string }>(
+    `SELECT string_agg(oid::regclass::text, ', ') AS names FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
+  );
+  await rows(`ANALYZE ${filled?.names}`);
+}
+
+/** Compares all rows of both stores. A table that differs is copied anew by the next call. */
+async function compareTables(
+  { database, tell }: Deps,
+  tables: readonly CopiedTable[],
+  state: CopyState,
+): Promise<CopyResult['rows']> {
+  const same: Record<string, number> = {};
+  const differences: string[] = [];
+  for (const table of tables) {
+    // The server reads its rows meanwhile.
+    const [there, here] = await Promise.all([
+      database.alone((statements) => table.found(statements)),
+      table.expected((count) => count % TOLD_EVERY === 0 && tell(`${table.name}: ${count} rows compared`)),
+    ]);
+    if (here.rows === there.rows && here.sum === there.sum) same[table.name] = here.rows;
+    else differences.push(`${table.name} (${here.rows} rows, ${there.rows} in PostgreSQL)`);
+    tell(`${table.name}: compared, ${here.rows} rows`);
+  }
+  await database.transaction((tx) =>
+    writeCopyState(tx, {
+      ...{ file: state.file, tables: Object.keys(same) },
+      isComplete: differences.length === 0,
+    }),
+  );
+  if (differences.length === 0) return same;
+  throw new Error(
+    `the copy differs from the SQLite store: ${differences.join(', ')}; run the command again, which copies that anew`,
+  );
 }

@@ -1,104 +1,89 @@
-import { rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { messageOf } from '../../messages/error-message.ts';
 import { connect } from '../../sqlite/connect.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
+import { unpackId } from '../../sqlite/ids.ts';
 import { layoutFault } from '../../sqlite/migrate-file.ts';
-import { backupSqliteStore } from '../sqlite/maintenance/backup.ts';
+import { API_VERSION } from '../log/codes.ts';
+import { idBytes } from '../postgres/client/packed-id.ts';
+import { BODY_KIND } from '../postgres/log/bodies.ts';
+import { type Content, ContentReads } from '../sqlite/log/contents.ts';
+import { bodyOf } from '../sqlite/log/event-rows.ts';
 import { MIGRATIONS } from '../sqlite/migrations/migrate.ts';
-import { CopyRefused } from './copy-refused.ts';
 
-export type Sqlite = Database.Database;
-
-/** Tells one store, and one state of it, from others. */
-export interface Fingerprint {
-  readonly events: number;
-  readonly deliveries: number;
-  readonly feed: number;
-  /** The newest audit entry, which every later state of the store has, too. */
-  readonly audit: AuditMark | null;
+/** The SQLite store, which no other process opens until it is closed. */
+export interface Source {
+  readonly db: Database.Database;
+  close(): void;
 }
 
-interface AuditMark {
-  readonly id: number;
-  readonly entry: string;
-}
-
-/** Takes a snapshot of the store, which may be in use, in the place of an earlier one. Throws CopyRefused. */
-export async function takeSnapshot(file: string, snapshotFile: string): Promise<Fingerprint> {
-  const source = openReadOnly(file);
-  try {
-    refuseUnfit(source, file);
-  } finally {
-    source.close();
-  }
-  removeSnapshot(snapshotFile);
-  await backupSqliteStore(file, snapshotFile);
-  const snapshot = openReadOnly(snapshotFile);
-  try {
-    return fingerprintOf(snapshot);
-  } finally {
-    snapshot.close();
-  }
-}
-
-export function removeSnapshot(snapshotFile: string): void {
-  for (const end of ['', '-wal', '-shm', '.lock']) rmSync(snapshotFile + end, { force: true });
-}
-
-export function openReadOnly(file: string): Sqlite {
-  return connect(file, { readonly: true });
-}
-
-export function fingerprintOf(db: Sqlite): Fingerprint {
-  const highest = (table: string) =>
-    db.prepare(`SELECT coalesce(max(seq), 0) FROM ${table}`).pluck().get() as number;
-  const newest = db.prepare('SELECT max(audit_id) FROM audit').pluck().get() as number | null;
-  return {
-    events: highest('event'),
-    deliveries: highest('delivery'),
-    feed: highest('feed'),
-    audit: newest === null ? null : auditMark(db, newest),
+/** Opens the SQLite store. Throws when there is none, a process uses it, or another build has written it. */
+export function openSource(file: string): Source {
+  if (!existsSync(file))
+    throw new Error(`there is no store at ${file}: name its folder with --data-dir (HOOKRAIL_DATA_DIR)`);
+  const lock = lockOf(file);
+  const db = connect(file, { readonly: true });
+  const contents = connect(file, { readonly: true });
+  const close = () => {
+    for (const each of [db, contents]) each.close();
+    lock.release();
   };
-}
-
-/** Returns whether the store is the one of which the fingerprint was taken, as it was then or later. */
-export function isSameStore(db: Sqlite, { audit, feed }: Fingerprint): boolean {
-  // The newest row of the feed is never deleted.
-  const isLater = fingerprintOf(db).feed >= feed;
-  return isLater && (audit === null || auditMark(db, audit.id)?.entry === audit.entry);
-}
-
-function auditMark(db: Sqlite, id: number): AuditMark | null {
-  const entry = db
-    .prepare('SELECT at, actor, merchant_id, endpoint_uuid, action, details FROM audit WHERE audit_id = ?')
-    .raw()
-    .get(id);
-  return entry === undefined ? null : { id, entry: JSON.stringify(entry) };
-}
-
-/** Returns whether a process has the store open. */
-export function isInUse(file: string): boolean {
   try {
-    lockExclusively(file).release();
-    return false;
-  } catch {
-    return true;
+    const fault = layoutFault(db, file, MIGRATIONS);
+    if (fault !== undefined) throw new Error(fault);
+    db.function('id_hex', (id) => idBytes(unpackId(id as Uint8Array | string)).toString('hex'));
+    db.table('event_body', {
+      columns: ['owner', 'created_at', 'kind', 'n', 'codec', 'bytes'],
+      *rows() {
+        yield* eventBodies(contents);
+      },
+    });
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { db, close };
+}
+
+function lockOf(file: string): ReturnType<typeof lockExclusively> {
+  try {
+    return lockExclusively(file);
+  } catch (error) {
+    if (!messageOf(error).includes('in use')) throw error;
+    throw new Error(
+      `${file} is in use: stop the process with the roles api and recorder, then run this command again; ` +
+        'routers and senders go on',
+    );
   }
 }
 
-function refuseUnfit(db: Sqlite, file: string): void {
-  const fault = layoutFault(db, file, MIGRATIONS);
-  if (fault !== undefined) throw new CopyRefused(fault);
-  // SQLite's index of URLs does not have the single webhook of 2.2.8; PostgreSQL's has.
-  const twice = db
-    .prepare(
-      `SELECT group_concat(uuid, ' and ') FROM endpoint WHERE deleted_at IS NULL GROUP BY merchant_id, url
-       HAVING count(*) > 1 LIMIT 1`,
-    )
-    .pluck()
-    .get() as string | undefined;
-  if (twice !== undefined)
-    throw new CopyRefused(
-      `the endpoints ${twice} of one merchant have the same URL, which PostgreSQL refuses: delete one of them`,
-    );
+interface EventRow {
+  readonly seq: number;
+  readonly created_at: number;
+  readonly data: string | null;
+  readonly bodies: Buffer | null;
+}
+
+type BodyRow = [owner: number, createdAt: number, kind: number, n: number, codec: number, bytes: Buffer];
+
+/** The data and bodies of events as rows. What an event's row has itself goes before what is packed. */
+function* eventBodies(db: Database.Database): Generator<BodyRow> {
+  const packed = new ContentReads(db);
+  const events = db.prepare(
+    `SELECT seq, created_at, data, bodies FROM event WHERE routed_at IS NOT NULL AND bodies_removed_at IS NULL`,
+  );
+  let group: ReadonlyMap<number, Content> | undefined;
+  for (const { seq, created_at: at, ...row } of events.iterate() as Iterable<EventRow>) {
+    // Groups are of successive events: each is unpacked once.
+    if (!(row.data !== null && row.bodies !== null) && !group?.has(seq))
+      group = packed.groupOf(seq)?.contents;
+    const data = row.data === null ? group?.get(seq)?.data : Buffer.from(row.data);
+    const bodies = row.bodies ?? group?.get(seq)?.bodies;
+    if (data) yield [seq, at, BODY_KIND.data, 0, 0, data];
+    for (const version of Object.values(API_VERSION.of)) {
+      const body = bodies && bodyOf(bodies, version);
+      if (body) yield [seq, at, BODY_KIND.event, version, 0, body];
+    }
+  }
 }

@@ -18,6 +18,7 @@ import { LogNames } from './log/log-names.ts';
 import { Numbers } from './log/numbers.ts';
 import { PostgresDeliveryLog } from './log/postgres-delivery-log.ts';
 import { PostgresLists } from './log/postgres-lists.ts';
+import { refuseUnfinishedCopy } from './maintenance/copy-state.ts';
 import { PostgresErasures } from './maintenance/postgres-erasures.ts';
 import { makeReplays } from './maintenance/postgres-replays.ts';
 import { makeOutbox } from './management/postgres-outbox.ts';
@@ -51,6 +52,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const database = new PostgresDatabase({ ...options, applicationName: 'hookrail' });
   try {
     await checkLayout(database);
+    await refuseUnfinishedCopy(database);
     await checkLeafWidth(database, options.leafMs);
   } catch (error) {
     await database.close();

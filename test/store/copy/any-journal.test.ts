@@ -1,9 +1,8 @@
-/** Guarantee: whatever the journal's order, and wherever the snapshot cuts it, the copy becomes the same store. */
+/** Guarantee: whatever the journal's order, the copy is the same store. */
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { requestedDeliveryId } from '../../../services/domain/ids.ts';
 import type { JournalEntry } from '../../../services/domain/journal.ts';
-import type { Store } from '../../../services/store/store.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import {
   bodyOf,
@@ -51,23 +50,21 @@ const RESENDS: readonly JournalEntry[] = EVENTS.flatMap((event) => {
 
 await describeWithPostgres('a copy of a SQLite store, whatever its journal', (createDatabase) => {
   it(
-    'becomes the same store',
+    'is the same store',
     async () => {
       const any = fc.shuffledSubarray([...ENTRIES.keys()], { minLength: ENTRIES.length });
       await fc.assert(
-        fc.asyncProperty(any, fc.nat(ENTRIES.length), async (order, cut) => {
+        fc.asyncProperty(any, async (order) => {
           const entries = [...order.flatMap((index) => ENTRIES[index] ?? []), ...RESENDS];
           const { sqlite, postgres, copy } = await copyPlace(createDatabase);
           const from = await sqlite();
           await from.merchants.create({ merchantId: MERCHANT, name: 'a', senderAccountDetails: false });
           for (const uuid of ENDPOINTS) await createEndpoint(from, MERCHANT, uuid);
-          await record(from, entries.slice(0, cut), 0);
-          await copy();
-          await record(from, entries.slice(cut), cut);
+          const position = { partition: 'journal-0', first: 1, last: entries.length };
+          await from.log.applyJournal(position, entries);
           await from.close();
-          expect(await copy()).toMatchObject({ kind: 'all' });
+          await copy();
           const [one, to] = [await sqlite(), await postgres()];
-          await record(to, entries.slice(cut), cut);
           expectSame(await wholeStore(one, [MERCHANT], NOW), await wholeStore(to, [MERCHANT], NOW));
         }),
         { numRuns: RUNS },
@@ -76,10 +73,3 @@ await describeWithPostgres('a copy of a SQLite store, whatever its journal', (cr
     TIMEOUT_MS,
   );
 });
-
-/** Records entries behind this position. */
-async function record(store: Store, entries: readonly JournalEntry[], after: number): Promise<void> {
-  if (entries.length === 0) return;
-  const position = { partition: 'journal-0', first: after + 1, last: after + entries.length };
-  await store.log.applyJournal(position, entries);
-}

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemRandom } from '../../../services/process/random.ts';
 import { type CopyOptions, copyStore } from '../../../services/store/copy/copy-store.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
@@ -34,8 +33,8 @@ export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
   const file = join(folder, 'store.db');
   const common = { clock, healthPolicy: TEST_POLICY };
   const options: CopyOptions = {
-    ...{ ...common, file, snapshotFile: join(folder, 'store-copy.db'), leafMs: HOUR_MS },
-    ...{ to: { url: database.owner, ca: undefined, runningRole: address.user }, random: systemRandom },
+    ...{ clock, file, leafMs: HOUR_MS, runningRole: address.user },
+    address: parsePostgresUrl(database.owner, undefined),
     tell: () => {},
   };
   return {

@@ -21,7 +21,7 @@ import {
   START,
 } from '../../support/records/journal-entries.ts';
 
-/* A store with one of everything, in three parts: before the snapshot of a copy, after it, and after the copy. */
+/* A store with one of everything, in two parts, and what is recorded after it was copied. */
 
 export const MERCHANTS = ['a-merchant', 'b-merchant'] as const;
 const [MERCHANT, OTHER] = MERCHANTS;
@@ -100,7 +100,7 @@ const keyOf = (n: number) => ({
   ...{ hint: 'sk_…', name: n === 1 ? 'shop' : null, createdAt: START, revokedAt: null, lastUsedAt: null },
 });
 
-/** The journal up to the snapshot: every kind of entry, and ids and texts of every kind. */
+/** The journal's first part: every kind of entry, and ids and texts of every kind. */
 export function entriesBefore(): JournalEntry[] {
   const [live, gone, bad, waits, off, odder] = [0, 1, 2, 3, 4, 5].map((n) => event(n)) as DomainEvent[];
   const own = resent(live as DomainEvent, good, 'test', new Uint8Array([123, 0, 255, 125]));
@@ -167,7 +167,7 @@ export async function manageAfter(store: Store): Promise<void> {
   await store.replays.advance(REPLAY, { from: null, place, published: 1, leftOut: 0 });
 }
 
-/** The journal between the snapshot and the end of the service on SQLite. */
+/** The journal's second part, which changes what the first one has made. */
 export function entriesAfter(): JournalEntry[] {
   const [live, , bad, waits, off] = [0, 1, 2, 3, 4].map((n) => event(n)) as DomainEvent[];
   const again = resent(bad as DomainEvent, failing, 'manual', bodyOf(bad as DomainEvent));
@@ -182,7 +182,6 @@ export function entriesAfter(): JournalEntry[] {
     ...[routed(erased, [good]), delivered(head(erased, good))],
     routed(event(11), [good, failing, steady]),
     ...[good, failing, steady].map((endpointId) => failed(head(event(11), endpointId))),
-    // The log of the snapshot has its deliveries.
     routed(event(9), [good, moved]),
     failed(head(event(9), moved), 'dns_error'),
   ];

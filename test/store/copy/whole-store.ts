@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { differenceOf } from '../../../services/store/copy/difference.ts';
 import type { DeliveryRecord, MerchantLists, Store } from '../../../services/store/store.ts';
 import { HOUR_MS, START } from '../../support/records/journal-entries.ts';
+import { differenceOf } from './difference.ts';
 
 const PAGE = 3;
 const MANY = 1000;

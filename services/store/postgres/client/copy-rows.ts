@@ -12,6 +12,8 @@ const INITIAL_BYTES = 64 * 1024;
 export class CopyRows extends BinaryValues {
   readonly #columns: number;
   #count = 0;
+  /** Where the last row begins. */
+  #rowAt = 0;
 
   constructor(columns: number) {
     super(INITIAL_BYTES);
@@ -27,8 +29,26 @@ export class CopyRows extends BinaryValues {
   row(): this {
     this.reserve(2);
     this.length = this.bytes.writeInt16BE(this.#columns, this.length);
+    this.#rowAt = this.length;
     this.#count += 1;
     return this;
+  }
+
+  /** The bytes of the last row's values, valid until the next change. */
+  get last(): Buffer {
+    return this.bytes.subarray(this.#rowAt, this.length);
+  }
+
+  /** The number of bytes that are kept. */
+  get size(): number {
+    return this.length;
+  }
+
+  /** Returns the bytes that are kept, and keeps them no longer: the following ones are sent after them. */
+  take(): Buffer {
+    const bytes = Buffer.from(this.bytes.subarray(0, this.length));
+    this.length = 0;
+    return bytes;
   }
 
   /** Returns the bytes, valid until the next change. */

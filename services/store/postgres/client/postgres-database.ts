@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../store.ts';
 import { changesOn } from './changes.ts';
 import { failureOf, sqlStateOf } from './postgres-errors.ts';
 import { Primary, type PrimaryOptions } from './primary.ts';
-import { copyRows, statementsOf, type Transaction } from './statements.ts';
+import { copyAllRows, copyRows, statementsOf, type Transaction } from './statements.ts';
 
 /** Attempts at a transaction that conflicts with another one. */
 const ATTEMPTS = 3;
@@ -115,6 +115,7 @@ export class PostgresDatabase {
             at,
             seals: this.seals,
             copy: (table, rows) => copyRows(client, table, rows),
+            copyAll: (table, parts) => copyAllRows(client, table, parts),
             added: (what) => void added.add(what),
           };
           const result = await work(transaction);

@@ -1,4 +1,5 @@
-import { finished } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { finished, pipeline } from 'node:stream/promises';
 import type { PoolClient, QueryResultRow } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Statements } from '../../sql/statements.ts';
@@ -22,6 +23,8 @@ export interface FeedItem {
 export interface Transaction extends StoreTransaction {
   /** Adds rows to a table; the columns are all of it or those named, as in COPY. */
   copy(table: string, rows: CopyRows): Promise<void>;
+  /** As `copy`, with the bytes of any number of rows, which are read as the server takes them. */
+  copyAll(table: string, parts: Iterable<Buffer>): Promise<void>;
   /** The feed's rows about it. They are written last, because they lock the merchant's feed until the commit. */
   readonly feed: FeedItem[];
   /** Throws when the timeline is older than one that this process has seen: the server was the primary, and is not. */
@@ -48,7 +51,16 @@ export function statementsOf(client: Pick<PoolClient, 'query'>, timeoutMs?: numb
 /** Adds rows to a table, unless there are none. */
 export async function copyRows(client: PoolClient, table: string, rows: CopyRows): Promise<void> {
   if (rows.count === 0) return;
-  const stream = client.query(copyFrom(`COPY ${table} FROM STDIN (FORMAT binary)`));
+  const stream = client.query(copyInto(table));
   stream.end(rows.end());
   await finished(stream);
+}
+
+/** Adds rows to a table; `parts`: their bytes, from the beginning of CopyRows to its end. */
+export async function copyAllRows(client: PoolClient, table: string, parts: Iterable<Buffer>): Promise<void> {
+  await pipeline(Readable.from(parts), client.query(copyInto(table)));
+}
+
+function copyInto(table: string) {
+  return copyFrom(`COPY ${table} FROM STDIN (FORMAT binary)`);
 }

@@ -22,7 +22,6 @@ export class Batch {
   readonly feed: FeedItem[] = [];
   readonly observed: Observed[] = [];
   readonly #fold: JournalFold;
-  #counts = true;
 
   constructor(preloaded: Preloaded, names: NameNumbers, numbers: Numbers) {
     const { erasures, bodies } = preloaded;
@@ -36,18 +35,12 @@ export class Batch {
       deliveries: this.deliveries,
       attempts: this.attempts,
       missed: this.missed,
-      health: {
-        observe: (observed) => {
-          if (this.#counts) this.observed.push(observed);
-        },
-      },
+      health: { observe: (observed) => this.observed.push(observed) },
       feed: { add: (merchantId, kind, row) => this.#addToFeed(merchantId, kind, row) },
     });
   }
 
-  /** `counts`: whether an attempt counts for its endpoint's health. */
-  apply(entry: JournalEntry, counts: boolean): void {
-    this.#counts = counts;
+  apply(entry: JournalEntry): void {
     this.#fold.apply(entry);
   }
 

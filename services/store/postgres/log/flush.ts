@@ -45,7 +45,7 @@ export async function flush(tx: Transaction, batch: Batch, leaves: Leaves): Prom
 }
 
 /** Rows for COPY, by leaf. */
-export class Copies {
+class Copies {
   readonly #leaves: Leaves;
   readonly #copies = new Map<string, { readonly into: string; readonly rows: CopyRows }>();
 
@@ -69,7 +69,7 @@ export class Copies {
   }
 }
 
-export function addEvent(copies: Copies, state: EventState): void {
+function addEvent(copies: Copies, state: EventState): void {
   const { row } = state;
   if (!row) return;
   copies
@@ -90,7 +90,7 @@ export function addEvent(copies: Copies, state: EventState): void {
     .id(row.publishedBy);
 }
 
-export function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
+function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
   if (!event) throw new Error(`the delivery ${d.deliveryId} has no event`);
   copies
     .row('delivery', d.createdAt)
@@ -118,7 +118,7 @@ export function addDelivery(copies: Copies, d: Delivery, event: EventState | und
     .text(event.subType);
 }
 
-export function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {
+function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {
   const { response } = attempt;
   copies
     .row('attempt', attempt.createdAt)
@@ -135,7 +135,7 @@ export function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][nu
     .text(attempt.signature);
 }
 
-export function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody): void {
+function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: NewBody): void {
   const row = copies
     .row('body', createdAt)
     .bigint(owner)
@@ -148,7 +148,7 @@ export function addBody(copies: Copies, { owner, createdAt, kind, n, bytes }: Ne
 }
 
 /** Adds a delivery whose status has become one of those that `failing` lists. */
-export function addFailing(
+function addFailing(
   copies: Copies,
   d: Delivery,
   { merchant, before }: { readonly merchant: number | null; readonly before: number | undefined },

@@ -132,8 +132,7 @@ export class JournalWrites {
     const stored = await lockPositions(tx, batches);
     if (timelines !== this.#timelines) throw new OtherTimeline();
     await tx.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`);
-    const counted = new Set<JournalEntry>();
-    const entries = batches.flatMap((batch) => newEntries(batch, stored, counted));
+    const entries = batches.flatMap((batch) => newEntries(batch, stored));
     // Of what is too old to be kept, only the endpoints' health is.
     const kept = entries.filter((entry) => leaves.isKept(acceptedAtOf(entry)));
     const preloaded = await preload(tx, kept);
@@ -141,9 +140,8 @@ export class JournalWrites {
     await names.readIds([...inTraces, ...preloaded.deliveries.map(({ endpoint }) => endpoint)], tx);
     const batch = new Batch(preloaded, names.numbers, numbers);
     for (const entry of entries) {
-      const counts = !counted.has(entry);
-      if (leaves.isKept(acceptedAtOf(entry))) batch.apply(entry, counts);
-      else if (counts) batch.observeOnly(entry);
+      if (leaves.isKept(acceptedAtOf(entry))) batch.apply(entry);
+      else batch.observeOnly(entry);
     }
     await flush(tx, batch, leaves);
     const hasSwitchedOff = await writeHealth(tx, batch.observed, policy);
@@ -156,55 +154,39 @@ export class JournalWrites {
 /** The server is on another timeline than before: what was committed on that one, such as names, may be lost. */
 class OtherTimeline extends Error {}
 
-/** A partition's position in the log, and the one up to which the endpoints' health has counted its attempts. */
-interface StoredPosition {
-  readonly last: number;
-  readonly counted: number;
-}
-
 /** Returns the positions of the batches' partitions, which no other recorder changes until the transaction ends. */
-async function lockPositions(
-  tx: Transaction,
-  batches: readonly Waiting[],
-): Promise<Map<string, StoredPosition>> {
+async function lockPositions(tx: Transaction, batches: readonly Waiting[]): Promise<Map<string, number>> {
   const partitions = [...new Set(batches.map(({ position }) => position.partition))].sort();
   await tx.change(
     'INSERT INTO journal_position (partition, last) SELECT unnest($1::text[]), $2::bigint ON CONFLICT DO NOTHING',
     [partitions, NOTHING],
   );
-  const rows = await tx.rows<StoredPosition & { readonly partition: string; readonly timeline: string }>(
-    `SELECT partition, last, counted, ${TIMELINE} AS timeline FROM journal_position
+  const rows = await tx.rows<{
+    readonly partition: string;
+    readonly last: number;
+    readonly timeline: string;
+  }>(
+    `SELECT partition, last, ${TIMELINE} AS timeline FROM journal_position
      WHERE partition = ANY($1::text[]) ORDER BY partition FOR UPDATE`,
     [partitions],
   );
   for (const { timeline } of rows.slice(0, 1)) tx.sawTimeline(timeline);
-  return new Map(rows.map(({ partition, last, counted }) => [partition, { last, counted }]));
+  return new Map(rows.map(({ partition, last }) => [partition, last]));
 }
 
-/**
- * Returns the entries that the log does not have, and moves the position on. A part of the batch may be recorded. Adds to
- * `counted` those that the endpoints' health has.
- */
+/** Returns the entries that the log does not have, and moves the position on. A part of the batch may be recorded. */
 function newEntries(
   { position, entries }: Waiting,
-  positionsOf: Map<string, StoredPosition>,
-  counted: Set<JournalEntry>,
+  positionsOf: Map<string, number>,
 ): readonly JournalEntry[] {
   const { partition, first, last, positions, after } = position;
-  const { last: stored, counted: countedTo } = positionsOf.get(partition) ?? {
-    last: NOTHING,
-    counted: NOTHING,
-  };
+  const stored = positionsOf.get(partition) ?? NOTHING;
   if (after !== undefined && stored < after)
     throw new PositionLost(
       `the log has ${partition} up to ${stored === NOTHING ? 'nothing' : stored}, but had it up to ${after}`,
     );
-  positionsOf.set(partition, { last: Math.max(stored, last), counted: countedTo });
-  return entries.filter((entry, index) => {
-    const at = positions?.[index] ?? first + index;
-    if (at <= countedTo) counted.add(entry);
-    return at > stored;
-  });
+  positionsOf.set(partition, Math.max(stored, last));
+  return entries.filter((_, index) => (positions?.[index] ?? first + index) > stored);
 }
 
 async function setPositions(tx: Transaction, batches: readonly Waiting[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 
 /** Numbers of one block, which the database gives as a whole. */
-const BLOCK = 1000;
+export const BLOCK = 1000;
 
 /**
  * The numbers of new rows of this process: unique over all processes, ascending within this one. A block is committed

@@ -7,12 +7,7 @@
  * Unique indexes are of each leaf alone (leaves/leaves.ts): of the whole table they would have to contain `created_at`.
  */
 export const logTables = `
--- counted: attempts up to here count no more for the health of endpoints (services/store/copy).
-CREATE TABLE journal_position (
-  partition text COLLATE "C" PRIMARY KEY,
-  last bigint NOT NULL,
-  counted bigint NOT NULL DEFAULT -1
-);
+CREATE TABLE journal_position (partition text COLLATE "C" PRIMARY KEY, last bigint NOT NULL);
 
 CREATE TABLE log_merchant (
   seq int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

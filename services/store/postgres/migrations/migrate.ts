@@ -61,9 +61,10 @@ export async function migrate(
   clock: Pick<Clock, 'sleep'>,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const { version } = await layoutOf(database, migrations);
+  const { version, worksWith } = await layoutOf(database, migrations);
   if (version === migrations.length) return { from: version, to: version };
-  if (version > 0) await refuseForeign(database);
+  // One that was cut off has begun to make tables.
+  if (worksWith > 0) await refuseForeign(database);
   // A pooler keeps the session, and with it the lock, for other clients.
   if (await database.isPooled()) throw new Error(POOLED);
   // A lock of the session, which ends with it.

@@ -4,8 +4,6 @@ import { messageOf } from '../../../messages/error-message.ts';
 import { noteErased } from './backup-manifest.ts';
 import type { BackupRow, ErasedEntity } from './backup-rows.ts';
 
-/** The snapshot of a `store copy` that was cut off. */
-const SNAPSHOT = 'store-copy.db';
 /** The end of the name of a store that `store restore` has kept. */
 const NUMBERED = /^(?:-\d+)?$/;
 
@@ -15,7 +13,7 @@ export function copiesOf(storeFile: string, backups: readonly BackupRow[]): read
   const before = `${basename(storeFile)}.before-restore`;
   const isBefore = (name: string) => name.startsWith(before) && NUMBERED.test(name.slice(before.length));
   const beside = readdirSync(folder)
-    .filter((name) => isBefore(name) || name === SNAPSHOT)
+    .filter(isBefore)
     .map((name) => ({ file: join(folder, name), takenAt: statSync(join(folder, name)).mtimeMs }));
   const made = backups.filter(({ file }) => existsSync(file));
   const found = new Map([...beside, ...made].map((copy) => [copy.file, copy]));
