@@ -166,8 +166,8 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     id: 'malformed-entry-handed-over-for-ever',
     bug: 'a journal entry that the store cannot decode is handed over again and again',
     file: JOURNAL,
-    text: '        if (opensAgain(journal)) continue;\n',
-    replacement: '',
+    text: 'if (!opensAgain(journal)) throw error;',
+    replacement: 'throw error;',
     test: 'test/broker/kafka/streams/journal-waits.test.ts',
   },
   {
