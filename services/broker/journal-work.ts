@@ -1,19 +1,19 @@
+import type { JournalBatch } from '../domain/journal.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Outage } from '../telemetry/outage.ts';
-import type { JournalBatch } from './broker.ts';
 import type { Feed, Item } from './work.ts';
 import { WorkSource } from './work-source.ts';
 
 /** Short, so that the log catches up as soon as its store is back. */
 const PAUSE_MS_MAX = 5000;
 
-/** A partition's turn: at most one of each partition is handed over at a time. */
+/** The journal as work. An item is a partition's turn, one at a time; the result says whether a batch was accepted. */
 export type JournalWork<It extends Item> = WorkSource<It, It, boolean>;
 
 /**
- * Passes the turns of the journal's partitions to a handler, which returns whether the store has accepted a batch. That
- * the journal cannot be recorded is one line, and that it can again, too, however many batches fail.
+ * Returns the source that passes the turns of partitions to a handler. That the journal cannot be recorded is one line in
+ * the log, and that it can again, too, however many batches fail.
  */
 export function journalWork<It extends Item>(options: {
   readonly feed: Feed<It>;

@@ -81,5 +81,5 @@ await describeWithPostgres('a copy of a SQLite store, whatever its journal', (cr
 async function record(store: Store, entries: readonly JournalEntry[], after: number): Promise<void> {
   if (entries.length === 0) return;
   const position = { partition: 'journal-0', first: after + 1, last: after + entries.length };
-  await store.log.applyJournal(position, entries);
+  await store.log.applyJournal([{ ...position, entries }]);
 }

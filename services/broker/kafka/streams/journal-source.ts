@@ -1,14 +1,14 @@
-import { PositionLost } from '../../../domain/journal.ts';
+import { type JournalBatch, PositionLost } from '../../../domain/journal.ts';
 import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { TopicConsumer } from '../../../kafka-client/consumer/topic-consumer.ts';
 import type { TopicConsumerOptions } from '../../../kafka-client/consumer/topic-consumer-options.ts';
 import type { Clock } from '../../../process/clock.ts';
-import type { Consumer, JournalBatch, JournalSource } from '../../broker.ts';
+import type { Consumer, JournalSource } from '../../broker.ts';
 import { type JournalWork, journalWork } from '../../journal-work.ts';
 import type { Feed } from '../../work.ts';
 import { JOURNAL_RECORD_MAX } from '../registry/records.ts';
 import { JournalBatches, type JournalRecordDeps } from './journal-batches.ts';
-import { gatherMs, JOURNAL_HELD, opensAgain, PartitionJournal } from './partition-journal.ts';
+import { isHalfFull, JOURNAL_HELD, opensAgain, PartitionJournal } from './partition-journal.ts';
 import { startedSource } from './started-source.ts';
 import { AGAIN_MS } from './stream-feed.ts';
 
@@ -25,6 +25,8 @@ type PositionOf = (partition: string) => Promise<number | undefined>;
 
 /** The journal's partitions, each handed over in batches, one at a time and in order. */
 export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
+  /** Entries come by fetches, which bring some at a time anyway: only more than that shows a busy stream. */
+  readonly gathering = { entries: 64, ms: 100 };
   readonly #deps: JournalDeps;
   readonly #work: JournalWork<PartitionJournal>;
   readonly #journals = new Map<Partition, PartitionJournal>();
@@ -40,7 +42,7 @@ export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
     this.#work = journalWork<PartitionJournal>({
       feed: this,
       batchOf: ({ held }) => held?.batch,
-      accepted: (journal) => this.#accepted(journal),
+      accepted: (journal) => journal.accept(),
       clock: deps.clock,
       log: deps.log,
     });
@@ -64,6 +66,10 @@ export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
       { inFlightMax: Number.POSITIVE_INFINITY },
     );
     return this.#consumer;
+  }
+
+  get isFull(): boolean {
+    return [...this.#journals.keys()].some(isHalfFull);
   }
 
   get stuck(): { readonly count: number; readonly since: number } {
@@ -158,20 +164,6 @@ export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
       }
     }
     return false;
-  }
-
-  #accepted(journal: PartitionJournal): void {
-    const { held, partition } = journal;
-    if (!held) return;
-    journal.accept(held);
-    const { clock } = this.#deps;
-    const pause = gatherMs(partition, held.batch.entries.length, clock.now());
-    if (pause === 0) return;
-    journal.isOut = true;
-    clock.at(clock.now() + pause, () => {
-      journal.isOut = false;
-      this.onAvailable();
-    });
   }
 
   /** The store was set back: the partition is read again from where it is now. */

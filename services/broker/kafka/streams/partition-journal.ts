@@ -1,14 +1,11 @@
+import type { JournalBatch } from '../../../domain/journal.ts';
 import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
-import type { JournalBatch, Ownership } from '../../broker.ts';
+import type { Ownership } from '../../broker.ts';
 import { Item } from '../../work.ts';
 import { ownershipOf, type RecordReader } from './stream-feed.ts';
 
 /** Limits of reading the journal's topic: a batch of the store's, and the next. */
 export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
-/** After a batch with this many entries the next one is gathered for a moment. Below that, nothing waits. */
-const BUSY_ENTRIES = 64;
-const GATHER_MS = 100;
-
 /** A record taken apart into its entries, in Avro. The first `taken` of them are in earlier batches. */
 export interface OpenedRecord {
   readonly record: ReadRecord;
@@ -26,7 +23,7 @@ export class PartitionJournal extends Item {
   held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null = null;
   /** The store has everything up to this position; undefined: it had none. */
   stored: number | undefined;
-  /** It was handed over and has not come back, or its next batch gathers. */
+  /** It was handed over and has not come back. */
   isOut = false;
   /** An entry could not be decoded: each is, until a batch is accepted, so that the malformed one is found. */
   isSuspect = false;
@@ -48,7 +45,9 @@ export class PartitionJournal extends Item {
   }
 
   /** The store has the batch that is held: its records are done. */
-  accept(held: NonNullable<PartitionJournal['held']>): void {
+  accept(): void {
+    const { held } = this;
+    if (!held) return;
     this.held = null;
     this.stored = held.batch.last;
     this.failures = 0;
@@ -74,11 +73,7 @@ export function opensAgain(journal: PartitionJournal): boolean {
   }
 }
 
-/**
- * Returns the pause after a batch of so many entries, milliseconds; 0 = none. It ends for all partitions at the same moment:
- * the store makes one transaction of their batches, and writes a page once for many entries.
- */
-export function gatherMs({ held, heldBytes }: Partition, entries: number, now: number): number {
-  const isHalfFull = held * 2 >= JOURNAL_HELD.heldMax || heldBytes * 2 >= JOURNAL_HELD.heldBytesMax;
-  return entries < BUSY_ENTRIES || isHalfFull ? 0 : GATHER_MS - (now % GATHER_MS);
+/** Whether half of what may be held is there. */
+export function isHalfFull({ held, heldBytes }: Partition): boolean {
+  return held * 2 >= JOURNAL_HELD.heldMax || heldBytes * 2 >= JOURNAL_HELD.heldBytesMax;
 }
