@@ -224,9 +224,9 @@ export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
     id: 'outage-ends-with-one-partition',
     bug: 'the journal is called recorded again while batches of other partitions fail',
-    file: 'services/broker/kafka/streams/journal-source.ts',
-    text: 'if (this.stuck.count === 0) this.#outage.succeeded();',
-    replacement: 'this.#outage.succeeded();',
+    file: 'services/broker/journal-work.ts',
+    text: 'if (work.stuck.count === 0) outage.succeeded();',
+    replacement: 'outage.succeeded();',
     test: 'test/broker/kafka/streams/journal-waits.test.ts',
     title: 'is logged once when it begins',
   },

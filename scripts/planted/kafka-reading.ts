@@ -4,9 +4,11 @@ const CONSUMER = 'services/kafka-client/consumer/topic-consumer.ts';
 const PARTITION = 'services/kafka-client/consumer/partition.ts';
 const NOTE = 'services/kafka-client/consumer/commit-note.ts';
 const JOURNAL = 'services/broker/kafka/streams/journal-source.ts';
+const GATHERING = 'services/recorder/gathering.ts';
 const SUPERVISED = 'services/kafka-client/consumer/supervised-consumer.ts';
 
 const PARTITION_TEST = 'test/kafka-client/consumer/partition.test.ts';
+const GATHERING_TEST = 'test/recorder/gathering.test.ts';
 const FOREIGN = 'test/broker/kafka/foreign-producers.test.ts';
 const JOURNAL_START = 'test/broker/kafka/streams/journal-start.test.ts';
 const HOLD_UPS = 'test/broker/kafka/hold-ups.test.ts';
@@ -166,17 +168,36 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     id: 'malformed-entry-handed-over-for-ever',
     bug: 'a journal entry that the store cannot decode is handed over again and again',
     file: JOURNAL,
-    text: '        if (opensAgain(journal)) continue;\n',
-    replacement: '',
+    text: 'if (!opensAgain(journal)) throw error;',
+    replacement: 'throw error;',
     test: 'test/broker/kafka/streams/journal-waits.test.ts',
   },
   {
     id: 'full-journal-waits-too',
     bug: 'the journal is gathered although as much is waiting as may be held',
-    file: 'services/broker/kafka/streams/partition-journal.ts',
-    text: 'entries < BUSY_ENTRIES || isHalfFull ? 0',
-    replacement: 'entries < BUSY_ENTRIES || isHalfFull === null ? 0',
-    test: 'test/broker/kafka/streams/journal-gather.test.ts',
+    file: GATHERING,
+    text: ' && !source.isFull',
+    replacement: '',
+    test: GATHERING_TEST,
+    title: 'nothing waits while half of what may be held is there',
+  },
+  {
+    id: 'journal-never-gathered',
+    bug: 'under load the store gets many small transactions',
+    file: GATHERING,
+    text: 'if (recorded >= entries && ',
+    replacement: 'if (recorded < 0 && ',
+    test: GATHERING_TEST,
+    title: 'the next ones of all partitions are recorded together',
+  },
+  {
+    id: 'bad-batch-stops-all-partitions',
+    bug: 'a batch that cannot be recorded stops the partitions whose batches are recorded with it',
+    file: GATHERING,
+    text: 'else for (const each of waiting) await this.#record([each]);',
+    replacement: 'else for (const each of waiting) each.reject(error);',
+    test: GATHERING_TEST,
+    title: 'stops only its own partition',
   },
   {
     id: 'entry-size-believed',

@@ -17,7 +17,7 @@
  */
 import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
-import type { DeadLetter, JournalEntries, JournalEntry, Routed } from '../domain/journal.ts';
+import type { DeadLetter, JournalBatch, JournalEntry, Routed } from '../domain/journal.ts';
 import type { ParkedSettlement } from '../domain/parking.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin, Refusal } from '../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
@@ -230,35 +230,21 @@ export interface Consumer {
 }
 
 export interface JournalSource {
+  /** After so many entries the stream is busy: what follows may gather for so long, so that larger batches are handed over. */
+  readonly gathering: { readonly entries: number; readonly ms: number };
+  /** Whether so much was read ahead that what gathers from now on would soon be read no more. */
+  readonly isFull: boolean;
   /**
-   * Hands over batches, one at a time per partition, in order. The handler stores the effects and `last` in one
-   * transaction; it takes a batch as a whole or throws. `positionOf` returns the store's position, so that recorded
-   * entries are not handed over again (a repeat is allowed: the store ignores entries that it has). When the handler
-   * throws PositionLost, the position is asked for again, and reading continues there.
+   * Hands over batches as soon as there are entries, one at a time per partition, in order. The handler stores the effects
+   * and `last` in one transaction; it takes a batch as a whole or throws. `positionOf` returns the store's position, so
+   * that recorded entries are not handed over again (a repeat is allowed: the store ignores entries that it has). When
+   * the handler throws PositionLost, the position is asked for again, and reading continues there.
    */
   consume(
     handler: (batch: JournalBatch) => Promise<void>,
     positionOf: (partition: string) => Promise<number | undefined>,
     limits: { readonly batchMax: number },
   ): Promise<Consumer>;
-}
-
-export interface JournalBatch {
-  /** Identifies the partition and its incarnation: a recreated stream is another partition. */
-  readonly partition: string;
-  /**
-   * The positions of the first entry and the last. They are strictly increasing within the stream; a batch omits none.
-   */
-  readonly first: number;
-  readonly last: number;
-  /** The position of each entry, where they are not consecutive from `first` on. */
-  readonly positions?: readonly number[];
-  /**
-   * The position before this batch: `last` of the one before, or what `positionOf` returned. Absent: the store had none,
-   * or the engine cannot read the entries before again.
-   */
-  readonly after?: number | undefined;
-  readonly entries: JournalEntries;
 }
 
 export interface Follower {

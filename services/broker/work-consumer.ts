@@ -29,7 +29,18 @@ interface Supply<It extends Item> {
   durable(item: It): void;
 }
 
-/** Passes the items of a supply to one handler. */
+/**
+ * Passes the items of a supply to one handler. The life of a consumer, and of an item that it hands over:
+ *
+ *     running ◄──► paused            pause, resume: nothing new is handed over, what runs goes on
+ *        └──► draining ◄──┘          stop: the signal fires, pauses are cut short
+ *                ├──► drained        each running item is settled and durable, or was given back
+ *                └──► abandoned      the deadline passed: what runs is given back, its result is dropped
+ *
+ *     waiting ──► handed over ──► settled ──► durable
+ *        ▲             ├──► given back, when it stops or another process has the work
+ *        └── pause ◄───┘ the handler threw: each pause is longer than the one before
+ */
 export class WorkConsumer<It extends Item, In, Out> implements Consumer {
   readonly #source: Supply<It>;
   readonly #options: ConsumerOptions<It, In, Out>;

@@ -13,10 +13,14 @@ interface Options<It extends Item, In, Out> extends ConsumerOptions<It, In, Out>
   readonly name: string;
   /** The feeds take turns, so that none starves another. */
   readonly feeds: readonly Feed<It>[];
+  /** The longest pause after a handler threw; absent: half a minute. */
+  readonly pauseMsMax?: number;
+  /** Reports that a handler threw; absent: each time is logged. */
+  readonly threw?: (error: unknown, item: It) => void;
   readonly log: Logger | undefined;
 }
 
-/** Passes work to a handler and its results to the engine: the loop that events and tasks share, in every engine. */
+/** Passes work to a handler and its results to the engine: the loop that events, tasks and the journal share, in every engine. */
 export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
   readonly #options: Options<It, In, Out>;
   /** Handed over before anything new: items whose pause has ended, and those that an earlier consumer left. */
@@ -113,13 +117,14 @@ export class WorkSource<It extends Item, In, Out> implements Source<In, Out> {
 
   /** Holds an item whose handler threw for a growing pause. */
   failed(item: It, error: unknown): void {
-    const { clock, log, name } = this.#options;
+    const { clock, log, name, threw, pauseMsMax = PAUSE_MS_MAX } = this.#options;
     const now = clock.now();
     if (item.failures === 0) item.since = now;
     item.failures += 1;
     this.#stuck.add(item);
-    log?.error({ stream: name, failures: item.failures, detail: String(error) }, 'a handler threw');
-    const pause = growingPause(item.failures, PAUSE_MS, PAUSE_MS_MAX);
+    if (threw) threw(error, item);
+    else log?.error({ stream: name, failures: item.failures, detail: String(error) }, 'a handler threw');
+    const pause = growingPause(item.failures, PAUSE_MS, pauseMsMax);
     item.cancel = clock.at(now + pause, () => {
       item.cancel = null;
       this.#again.push(item);

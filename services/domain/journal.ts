@@ -114,6 +114,25 @@ export interface JournalEntries extends Iterable<JournalEntry> {
   at(index: number): JournalEntry | undefined;
 }
 
+/** Entries of one partition of the journal that follow one another. */
+export interface JournalBatch {
+  /** Identifies the partition and its incarnation: a recreated stream is another partition. */
+  readonly partition: string;
+  /**
+   * The positions of the first entry and the last. They are strictly increasing within the stream; a batch omits none.
+   */
+  readonly first: number;
+  readonly last: number;
+  /** The position of each entry, where they are not consecutive from `first` on. */
+  readonly positions?: readonly number[];
+  /**
+   * The position before this batch: `last` of the one before, or the store's when reading began. Absent: the store had
+   * none, or the engine cannot read the entries before again.
+   */
+  readonly after?: number | undefined;
+  readonly entries: JournalEntries;
+}
+
 /** A delivery that ended without success after its last attempt (or a 410): kept for operators. */
 export interface DeadLetter {
   readonly task: DeliveryTask;

@@ -1,12 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Broker, JournalBatch } from '../broker/broker.ts';
-import type { JournalEntry } from '../domain/journal.ts';
+import type { Broker } from '../broker/broker.ts';
+import type { JournalBatch, JournalEntry } from '../domain/journal.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
+import { BATCH_MAX, Gathering } from './gathering.ts';
 
-/** Entries applied in one store transaction. */
-const BATCH_MAX = 2000;
 const BATCH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface RecorderDeps {
@@ -23,7 +22,7 @@ export interface Recorder {
 }
 
 /**
- * Runs the recorder: journal batches → the delivery log and the endpoints' health. Effects and position commit in one
+ * Runs the recorder: journal batches → the delivery log and the endpoints' health. Effects and positions commit in one
  * store transaction, so a redelivered batch changes nothing. A store that was set back gets the journal again from its
  * position (PositionLost).
  */
@@ -45,29 +44,40 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
     buckets: BATCH_SECONDS,
     registers: [deps.registry],
   });
-  const consumer = await broker.journal.consume(
-    async (batch) => {
+  const gathering = new Gathering({
+    source: broker.journal,
+    clock,
+    apply: async (batches) => {
       const startedAt = clock.now();
-      await activity.within(journalLabel(batch), () => store.log.applyJournal(batch, batch.entries));
-      recorded.inc(batch.entries.length);
+      const label = journalLabel(batches);
+      await activity.within(label, () => store.log.applyJournal(batches));
+      recorded.inc(batches.reduce((sum, { entries }) => sum + entries.length, 0));
       seconds.observe((clock.now() - startedAt) / 1000);
-      activity.within(journalLabel(batch), () => {
-        const newest = batch.entries.at(-1);
-        if (newest) delay.set(Math.max(0, clock.wall() - endOf(newest)) / 1000);
+      activity.within(label, () => {
+        const newest = batches.flatMap(({ entries }) => entries.at(-1) ?? []).map(endOf);
+        delay.set(Math.max(0, clock.wall() - Math.max(...newest)) / 1000);
       });
     },
+  });
+  const consumer = await broker.journal.consume(
+    (batch) => gathering.add(batch),
     (partition) => store.log.positionOf(partition),
     { batchMax: BATCH_MAX },
   );
+  gathering.consumer = consumer;
   return {
     async stop(deadlineMs) {
+      gathering.stop();
       await consumer.stop(deadlineMs);
     },
   };
 }
 
-function journalLabel({ partition, first, last }: JournalBatch): string {
-  return `journal partition=${partition} first=${first} last=${last}`;
+/** Names the first batch, and how many are recorded with it. */
+function journalLabel(batches: readonly JournalBatch[]): string {
+  const [batch] = batches;
+  const place = `partition=${batch?.partition} first=${batch?.first} last=${batch?.last}`;
+  return `journal ${place} batches=${batches.length}`;
 }
 
 /** Returns when the entry's action ended, milliseconds since the epoch. */

@@ -3,8 +3,8 @@
  * One folder beside this file per engine. test/contract/store.contract.ts states the guarantees as tests.
  *
  * - A change of an endpoint or merchant, its outbox row and its audit entry commit together.
- * - `applyJournal` commits the effects of a batch, the endpoints' health and the position together; a batch, or a part
- *   of one, that was applied before changes nothing. `attempted` may come before `routed`.
+ * - `applyJournal` commits the effects of its batches, the endpoints' health and the positions together; a batch, or a
+ *   part of one, that was applied before changes nothing. `attempted` may come before `routed`.
  * - A resolved call is durable. Reads see everything that resolved before.
  * - Calls reject with StoreUnavailable (disk full, I/O error): nothing of the call was kept, or, where stated, unknown.
  */
@@ -12,7 +12,7 @@
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
 import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalEntries, RoutingVerdict } from '../domain/journal.ts';
+import type { JournalBatch, RoutingVerdict } from '../domain/journal.ts';
 import type { ParkedReason, Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -105,16 +105,6 @@ export interface StoredAnswers {
   keep(answer: AnswerToStore, at: number): Promise<void>;
 }
 
-export interface JournalPosition {
-  readonly partition: string;
-  readonly first: number;
-  readonly last: number;
-  /** Of each entry, strictly increasing; absent: consecutive from `first` on. */
-  readonly positions?: readonly number[];
-  /** The store had everything up to here; absent: it had nothing, or the entries before cannot be read again. */
-  readonly after?: number | undefined;
-}
-
 /**
  *     pending ──► delivered                         a response with 2xx
  *        │  └───► failed ──► delivered              a failed attempt with retries left; then a successful one
@@ -183,8 +173,11 @@ export interface AttemptRecord {
 export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
 
 export interface DeliveryLog {
-  /** Rejects with PositionLost, and keeps nothing, when the partition's position is before `after`. */
-  applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void>;
+  /**
+   * Records all batches in one transaction, or none. Rejects with PositionLost when the position of a partition is before
+   * `after` of its batch.
+   */
+  applyJournal(batches: readonly JournalBatch[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
   /**
    * Returns deliveries newest first, keyset on an opaque, stable order. One call examines a bounded number of

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Broker, JournalBatch } from '../../services/broker/broker.ts';
-import { type JournalEntry, PositionLost } from '../../services/domain/journal.ts';
+import type { Broker } from '../../services/broker/broker.ts';
+import { type JournalBatch, type JournalEntry, PositionLost } from '../../services/domain/journal.ts';
 import { aTask, requested } from '../support/records/broker-records.ts';
 import { type GiveBench, gate, stopped } from './broker-bench.ts';
 
@@ -148,6 +148,21 @@ export function journalGuarantees(bench: GiveBench): void {
     await bench().eventually('all entries', () => store.entries.length === all.length);
     expect(store.entries).toEqual(all);
     expect(broker.status().stuck.count).toBe(0);
+  });
+
+  it('hands over nothing while paused, and afterwards what came meanwhile', async () => {
+    const broker = await bench().open();
+    const store = new Positions();
+    const consumer = await broker.journal.consume(store.take, store.positionOf, { batchMax: 64 });
+    const before = await write(broker, 3);
+    await bench().eventually('the first entries', () => store.entries.length === before.length);
+    consumer.pause();
+    const entries = [...before, ...(await write(broker, 30))];
+    await bench().turn(broker);
+    expect(store.entries).toEqual(before);
+    consumer.resume();
+    await bench().eventually('all entries', () => store.entries.length === entries.length);
+    expect(store.entries).toEqual(entries);
   });
 
   it('waits for the running batch when it stops', async () => {

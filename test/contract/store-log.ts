@@ -136,11 +136,11 @@ function retention(test: StoreUnderTest): void {
     const events = [1, 2, 3].map((n) => eventNumber(MERCHANT, n));
     const entries = events.map((event) => routed(event, [endpointId]));
     const { log } = test.store;
-    await log.applyJournal({ partition: 'p', first: 1, last: 2 }, entries.slice(0, 2));
+    await log.applyJournal([{ partition: 'p', first: 1, last: 2, entries: entries.slice(0, 2) }]);
     while ((await log.retain(Number.MAX_SAFE_INTEGER, 100)) > 0);
-    await log.applyJournal({ partition: 'p', first: 1, last: 1 }, entries.slice(0, 1));
+    await log.applyJournal([{ partition: 'p', first: 1, last: 1, entries: entries.slice(0, 1) }]);
     expect(await log.positionOf('p')).toBe(2);
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
+    await log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }]);
     const list = (await log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
     expect(list.map(({ eventId }) => eventId)).toEqual([events[2]?.eventId]);
   });

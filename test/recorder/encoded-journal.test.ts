@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { JournalBatch } from '../../services/broker/broker.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { EncodedEntries } from '../../services/codec/encoded-entries.ts';
 import { journalCodec } from '../../services/codec/records.ts';
-import type { JournalEntry } from '../../services/domain/journal.ts';
+import type { JournalBatch, JournalEntry } from '../../services/domain/journal.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
@@ -47,7 +46,7 @@ test('a store that takes the bytes has every event, in its place', async () => {
   await broker.publishTasks(others);
   await broker.journal.consume(
     async (batch) => {
-      await store.log.applyJournal(batch, batch.entries);
+      await store.log.applyJournal([batch]);
       batches.push(batch);
     },
     async () => undefined,

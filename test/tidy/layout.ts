@@ -157,7 +157,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'what broker engines share',
-    files: /^services\/broker\/(work|work-source|work-consumer|due-heap|journal-outage|parked-tally)\.ts$/,
+    files: /^services\/broker\/(work|work-source|work-consumer|due-heap|journal-work|parked-tally)\.ts$/,
     parts: ['domain', ...FOUNDATION, 'the broker port'],
     packages: [],
     instead: 'What engines share knows no engine: pass in what it needs.',

@@ -1,5 +1,9 @@
 /** A recorder's store in a process of its own: it records a prepared journal as fast as the store takes it. */
+import { Registry } from 'prom-client';
+import type { Consumer, JournalSource } from '../../../services/broker/broker.ts';
+import type { JournalBatch } from '../../../services/domain/journal.ts';
 import { systemClock } from '../../../services/process/clock.ts';
+import { startRecorder } from '../../../services/recorder/recorder.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
@@ -71,22 +75,44 @@ async function createEndpoints(load: JournalLoad): Promise<void> {
     );
 }
 
-/** Records this part of each partition, from one share of its batches to another. One batch a partition is under way. */
+/** Records this part of each partition, from one share of its batches to another, as the recorder does. */
 async function record({ from, to }: { readonly from: number; readonly to: number }): Promise<Recorded> {
-  let entries = 0;
+  if (!store) throw new Error('the store is not open');
+  const registry = new Registry();
+  const source = new PreparedJournal(from, to);
   const cpu = process.cpuUsage();
   const startedAt = wallClock();
-  await Promise.all(
-    [...journal].map(async ([partition, batches]) => {
-      const at = (share: number) => Math.floor(share * batches.length);
-      for (const batch of batches.slice(at(from), at(to))) {
-        const last = batch.first + batch.entries.length - 1;
-        const position = { partition: `p${partition}`, first: batch.first, last };
-        await store?.log.applyJournal(position, batch.entries);
-        entries += batch.entries.length;
-      }
-    }),
-  );
+  await startRecorder({ broker: { journal: source }, store, clock: systemClock(), registry });
+  const entries = await source.recorded;
   const { user, system } = process.cpuUsage(cpu);
   return { entries, from: startedAt, to: wallClock(), cpuMs: (user + system) / 1000 };
+}
+
+/** A part of the prepared journal, which is handed over as fast as it is recorded: one batch a partition at a time. */
+class PreparedJournal implements JournalSource {
+  readonly gathering = { entries: 0, ms: 0 };
+  readonly isFull = true;
+  readonly #from: number;
+  readonly #to: number;
+  /** Resolves with the number of entries. */
+  recorded: Promise<number> = Promise.resolve(0);
+
+  constructor(from: number, to: number) {
+    this.#from = from;
+    this.#to = to;
+  }
+
+  async consume(handler: (batch: JournalBatch) => Promise<void>): Promise<Consumer> {
+    const each = [...journal].map(async ([partition, batches]) => {
+      const at = (share: number) => Math.floor(share * batches.length);
+      let count = 0;
+      for (const { first, entries } of batches.slice(at(this.#from), at(this.#to))) {
+        await handler({ partition: `p${partition}`, first, last: first + entries.length - 1, entries });
+        count += entries.length;
+      }
+      return count;
+    });
+    this.recorded = Promise.all(each).then((counts) => counts.reduce((sum, count) => sum + count, 0));
+    return { pause() {}, resume() {}, stop: async () => 'drained' };
+  }
 }

@@ -98,7 +98,7 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
     touchKeys(used: ReadonlyMap<string, number>) {
       for (const [keyId, at] of used) touchKey.run(Math.floor(at), keyId);
     },
-    applyJournal: (batch: PostedBatch) => journal.apply(changes.at(0), batch),
+    applyJournal: (batches: readonly PostedBatch[]) => journal.apply(changes.at(0), batches),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),
     deleteFeed: feed.delete.bind(feed),

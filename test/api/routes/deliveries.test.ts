@@ -70,7 +70,7 @@ function attemptedEntry(event: DomainEvent, attempt: number, change: Partial<Att
 async function record(...entries: (Routed | Attempted)[]): Promise<void> {
   const first = position + 1;
   position += entries.length;
-  await api.store.log.applyJournal({ partition: 'test', first, last: position }, entries);
+  await api.store.log.applyJournal([{ partition: 'test', first, last: position, entries }]);
 }
 
 beforeAll(async () => {

@@ -53,7 +53,7 @@ function suite(start: (options: TestApiOptions) => Promise<TestApi>): void {
       { inFlightMax: 100 },
     );
     await api.broker.journal.consume(
-      async ({ entries, ...position }) => api.store.log.applyJournal(position, entries),
+      async (batch) => api.store.log.applyJournal([batch]),
       async (partition) => api.store.log.positionOf(partition),
       { batchMax: 100 },
     );

@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Broker, JournalBatch } from '../../../services/broker/broker.ts';
+import type { Broker } from '../../../services/broker/broker.ts';
 import type { TopicSpec } from '../../../services/broker/kafka/topics/topic-spec.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
+import type { JournalBatch } from '../../../services/domain/journal.ts';
 import { partitionOfKey } from '../../../services/kafka-client/producer/murmur2.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -37,14 +37,14 @@ export function repeatedEntries(test: StoreUnderTest): void {
     const more = delivered(head(one, endpointId, { attempt: 2 }));
     const { log } = test.store;
     expect(await log.positionOf('p')).toBeUndefined();
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
+    await log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }]);
     const before = await everything(test.store, endpointId);
-    await log.applyJournal({ partition: 'p', first: 1, last: 3 }, entries);
+    await log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }]);
     const store = await test.crashAndReopen();
-    await store.log.applyJournal({ partition: 'p', first: 2, last: 3 }, entries.slice(1));
+    await store.log.applyJournal([{ partition: 'p', first: 2, last: 3, entries: entries.slice(1) }]);
     expect(await everything(store, endpointId)).toEqual(before);
     expect(before.endpoint?.failureCount).toBe(1);
-    await store.log.applyJournal({ partition: 'p', first: 1, last: 4 }, [...entries, more]);
+    await store.log.applyJournal([{ partition: 'p', first: 1, last: 4, entries: [...entries, more] }]);
     expect(await store.log.positionOf('p')).toBe(4);
     const after = await everything(store, endpointId);
     expect(after.list.map(({ status }) => status)).toEqual(['pending', 'delivered']);
@@ -57,11 +57,12 @@ export function repeatedEntries(test: StoreUnderTest): void {
     const one = eventNumber(MERCHANT, 1);
     const failures = [1, 2, 3].map((attempt) => failed(head(one, endpointId, { attempt })));
     const { log } = test.store;
-    await log.applyJournal(
-      { partition: 'p', first: 64, last: 65, positions: [64, 65] },
-      failures.slice(0, 2),
-    );
-    await log.applyJournal({ partition: 'p', first: 65, last: 128, positions: [65, 128] }, failures.slice(1));
+    await log.applyJournal([
+      { partition: 'p', first: 64, last: 65, positions: [64, 65], entries: failures.slice(0, 2) },
+    ]);
+    await log.applyJournal([
+      { partition: 'p', first: 65, last: 128, positions: [65, 128], entries: failures.slice(1) },
+    ]);
     expect(await log.positionOf('p')).toBe(128);
     expect((await everything(test.store, endpointId)).endpoint?.failureCount).toBe(3);
   });
@@ -73,17 +74,40 @@ export function repeatedEntries(test: StoreUnderTest): void {
     const [one, two, three] = entries.map((entry) => [entry]);
     if (!one || !two || !three) return;
     const lost = (after: number, position: { readonly first: number; readonly last: number }) =>
-      expect(log.applyJournal({ partition: 'p', after, ...position }, one)).rejects.toThrow(PositionLost);
+      expect(log.applyJournal([{ partition: 'p', after, ...position, entries: one }])).rejects.toThrow(
+        PositionLost,
+      );
     await lost(0, { first: 1, last: 1 });
     expect(await log.positionOf('p')).toBeUndefined();
-    await log.applyJournal({ partition: 'p', first: 1, last: 1 }, one);
+    await log.applyJournal([{ partition: 'p', first: 1, last: 1, entries: one }]);
     await lost(2, { first: 3, last: 3 });
     expect(await log.positionOf('p')).toBe(1);
-    await log.applyJournal({ partition: 'p', after: 1, first: 2, last: 2 }, two);
-    await log.applyJournal({ partition: 'p', after: 1, first: 2, last: 3 }, [...two, ...three]);
+    await log.applyJournal([{ partition: 'p', after: 1, first: 2, last: 2, entries: two }]);
+    await log.applyJournal([{ partition: 'p', after: 1, first: 2, last: 3, entries: [...two, ...three] }]);
     await lost(4, { first: 5, last: 5 });
     const { records } = await log.deliveries(MERCHANT, endpointId, { limit: 10 });
     expect(records).toHaveLength(3);
+  });
+
+  it('records batches of several partitions together, or none of them', async () => {
+    const endpointId = randomUUID();
+    await createEndpoint(test.store, MERCHANT, endpointId);
+    const [one, two] = [eventNumber(MERCHANT, 1), eventNumber(MERCHANT, 2)];
+    const { log } = test.store;
+    await log.applyJournal([
+      { partition: 'p', first: 1, last: 1, entries: [delivered(head(one, endpointId))] },
+      { partition: 'q', first: 4, last: 4, entries: [routed(one, [endpointId])] },
+    ]);
+    expect([await log.positionOf('p'), await log.positionOf('q')]).toEqual([1, 4]);
+    const both = await everything(test.store, endpointId);
+    expect(both.list.map(({ status, attemptsMade }) => [status, attemptsMade])).toEqual([['delivered', 1]]);
+    const lost = log.applyJournal([
+      { partition: 'p', first: 2, last: 2, after: 1, entries: [routed(two, [endpointId])] },
+      { partition: 'q', first: 9, last: 9, after: 8, entries: [failed(head(two, endpointId))] },
+    ]);
+    await expect(lost).rejects.toThrow(PositionLost);
+    expect([await log.positionOf('p'), await log.positionOf('q')]).toEqual([1, 4]);
+    expect(await everything(test.store, endpointId)).toEqual(both);
   });
 
   it('keeps the first record of an attempt that a crash repeated, and counts it once', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type DomainEvent, eventAsText, PUBLISHED_ON_KAFKA } from '../../../services/domain/event.ts';
+import type { JournalEntries } from '../../../services/domain/journal.ts';
 import { eventOf } from '../../support/records/events.ts';
 import { delivered, head, routed } from '../../support/records/journal-entries.ts';
 import type { StoreUnderTest } from '../store-place.ts';
@@ -11,11 +12,11 @@ const ENDPOINT = randomUUID();
 /** Every event of the log says who published it. */
 export function publishersContract(test: StoreUnderTest): void {
   let last = 0;
-  const apply = (...entries: Parameters<typeof test.store.log.applyJournal>[1][]) => {
+  const apply = (...entries: JournalEntries[]) => {
     const all = entries.flatMap((each) => [...each]);
     const first = last + 1;
     last += all.length;
-    return test.store.log.applyJournal({ partition: 'p', first, last }, all);
+    return test.store.log.applyJournal([{ partition: 'p', first, last, entries: all }]);
   };
   const anEvent = (publishedBy: string | undefined): DomainEvent =>
     eventOf(MERCHANT, randomUUID(), { eventId: randomUUID(), publishedBy });

@@ -61,7 +61,7 @@ await describeWithPostgres('a copy of a SQLite store, whatever its journal', (cr
           await from.merchants.create({ merchantId: MERCHANT, name: 'a', senderAccountDetails: false });
           for (const uuid of ENDPOINTS) await createEndpoint(from, MERCHANT, uuid);
           const position = { partition: 'journal-0', first: 1, last: entries.length };
-          await from.log.applyJournal(position, entries);
+          await from.log.applyJournal([{ ...position, entries }]);
           await from.close();
           await copy();
           const [one, to] = [await sqlite(), await postgres()];

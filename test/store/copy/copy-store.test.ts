@@ -230,7 +230,7 @@ function whole(store: Store) {
 async function record(store: Store, entries: readonly JournalEntry[]): Promise<void> {
   const begin = (await store.log.positionOf(PARTITION)) ?? 0;
   const position = { partition: PARTITION, first: begin + 1, last: begin + entries.length };
-  await store.log.applyJournal(position, entries);
+  await store.log.applyJournal([{ ...position, entries }]);
 }
 
 function uuidOf(n: number): string {

@@ -52,9 +52,13 @@ describeWherePostgresStarts('an erasure on PostgreSQL', () => {
       });
       const body = Buffer.from(isMarked ? marker : 'thanks');
       const response = { status: 200, headers: [], body, bodyTruncated: false };
-      await store.log.applyJournal({ partition: 'p', first: 2 * n, last: 2 * n + 1 }, [
-        routed(event, [ENDPOINT]),
-        delivered(head(event, ENDPOINT), { response }),
+      await store.log.applyJournal([
+        {
+          partition: 'p',
+          first: 2 * n,
+          last: 2 * n + 1,
+          entries: [routed(event, [ENDPOINT]), delivered(head(event, ENDPOINT), { response })],
+        },
       ]);
     }
     const checkpoint = () => query('SELECT pg_switch_wal()', 'CHECKPOINT', 'CHECKPOINT');

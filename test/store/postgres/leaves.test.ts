@@ -43,7 +43,7 @@ await describeWithPostgres('leaves of the log', (createDatabase) => {
   const record = (n: number, at = START, entityId = randomUUID()) => {
     const event = eventNumber(MERCHANT, n, { eventId: randomUUID(), entityId, occurredAt: at });
     const entries = [routed(event, [randomUUID()])];
-    return store.log.applyJournal({ partition: 'p', first: n, last: n }, entries);
+    return store.log.applyJournal([{ partition: 'p', first: n, last: n, entries }]);
   };
   const tables = async (suffix = LEAF) => {
     const found = await place.database.query(

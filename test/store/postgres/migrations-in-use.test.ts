@@ -72,7 +72,7 @@ await describeWithPostgres('a migration of a database in use', (createDatabase) 
           eventId: randomUUID(),
         });
         const entries = [routed(event, [endpointId]), delivered(head(event, endpointId))];
-        await store.log.applyJournal({ partition: 'p', first: 2 * number, last: 2 * number + 1 }, entries);
+        await store.log.applyJournal([{ partition: 'p', first: 2 * number, last: 2 * number + 1, entries }]);
         ids.push(deliveryId(event.eventId, endpointId));
         const change = { description: `${number}` };
         await store.endpoints.update(MERCHANT, endpointId, change, { at: event.occurredAt, actor: OPERATOR });

@@ -48,7 +48,9 @@ await describeWithPostgres('the running role', (createDatabase) => {
   };
   const record = ({ log }: Awaited<ReturnType<typeof open>>['store'], n: number) => {
     const event = eventNumber(MERCHANT, n, { eventId: randomUUID(), occurredAt: START });
-    return log.applyJournal({ partition: 'p', first: n, last: n }, [routed(event, [randomUUID()])]);
+    return log.applyJournal([
+      { partition: 'p', first: n, last: n, entries: [routed(event, [randomUUID()])] },
+    ]);
   };
   /** Returns the error of a statement, null when there is none. */
   const refusal = async (url: string, text: string) => {

@@ -28,9 +28,11 @@ it('encoded journal entries are stored, and malformed ones are refused', async (
   const parts = entries.map((entry) => journalCodec.toBuffer(entry));
   const longer = parts.map((part) => Buffer.concat([part, Buffer.from([0])]));
   const position = { partition: 'p', first: 1, last: 2 };
-  await expect(store.log.applyJournal(position, new EncodedEntries(longer))).rejects.toThrow(/ends after/);
+  await expect(
+    store.log.applyJournal([{ ...position, entries: new EncodedEntries(longer) }]),
+  ).rejects.toThrow(/ends after/);
   expect(await store.log.positionOf('p')).toBeUndefined();
-  await store.log.applyJournal(position, new EncodedEntries(parts));
+  await store.log.applyJournal([{ ...position, entries: new EncodedEntries(parts) }]);
   expect(await store.log.positionOf('p')).toBe(2);
   const { records } = await store.log.deliveries(MERCHANT, endpointId, { limit: 10 });
   expect(records.map(({ status }) => status)).toEqual(['failed']);

@@ -191,7 +191,9 @@ describe('the store on a full disk', () => {
     store = await open();
     expect(await store.log.positionOf('journal-0')).toBe(acknowledged);
     const again = { partition: 'journal-0', first: acknowledged + 1, last: acknowledged + 1 };
-    await store.log.applyJournal(again, [routed(eventNumber(MERCHANT, acknowledged), [endpointId])]);
+    await store.log.applyJournal([
+      { ...again, entries: [routed(eventNumber(MERCHANT, acknowledged), [endpointId])] },
+    ]);
     expect(store.status()).toMatchObject({ reachable: true });
     const found = (await store.log.deliveries(MERCHANT, endpointId, { limit: 1000 })).records;
     expect(found).toHaveLength(Math.min(1000, acknowledged + 1));

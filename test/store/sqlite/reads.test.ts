@@ -194,10 +194,14 @@ describe('a query of the delivery log', () => {
     store = await open();
     await findAll();
     // Routed once more: every delivery is recognised, wherever its id is.
-    await store.log.applyJournal(
-      { partition: 'again', first: 1, last: probes.length },
-      probes.map((event) => routed(event, [endpointId])),
-    );
+    await store.log.applyJournal([
+      {
+        partition: 'again',
+        first: 1,
+        last: probes.length,
+        entries: probes.map((event) => routed(event, [endpointId])),
+      },
+    ]);
     expect(await store.log.retain(Number.MAX_SAFE_INTEGER, 2 * count + 1)).toBe(2 * count);
     await store.close();
   });

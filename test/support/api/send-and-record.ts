@@ -33,7 +33,7 @@ export async function sendAndRecord(
 ): Promise<{ readonly tasks: readonly DeliveryTask[] }> {
   const tasks: DeliveryTask[] = [];
   await broker.journal.consume(
-    ({ partition, first, last, entries }) => store.log.applyJournal({ partition, first, last }, entries),
+    (batch) => store.log.applyJournal([batch]),
     (partition) => store.log.positionOf(partition),
     { batchMax: 100 },
   );

@@ -184,7 +184,7 @@ export function journalOf(store: Pick<Store, 'log'>, partition = 'journal-0') {
   return async (...entries: readonly JournalEntry[]): Promise<void> => {
     const first = last + 1;
     last += entries.length;
-    await store.log.applyJournal({ partition, first, last }, entries);
+    await store.log.applyJournal([{ partition, first, last, entries }]);
   };
 }
 

@@ -55,7 +55,7 @@ export class JournalBatches {
         first,
         last,
         positions,
-        after: journal.after,
+        after: journal.stored,
         entries: new EncodedEntries(entries),
       },
       records,

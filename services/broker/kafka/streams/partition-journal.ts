@@ -1,12 +1,11 @@
+import type { JournalBatch } from '../../../domain/journal.ts';
 import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
-import type { JournalBatch } from '../../broker.ts';
+import type { Ownership } from '../../broker.ts';
+import { Item } from '../../work.ts';
+import { ownershipOf, type RecordReader } from './stream-feed.ts';
 
 /** Limits of reading the journal's topic: a batch of the store's, and the next. */
 export const JOURNAL_HELD = { maxWaitMs: 100, heldMax: 4000, heldBytesMax: 2 * 1024 * 1024 } as const;
-/** After a batch with this many entries the next one is gathered for a moment. Below that, nothing waits. */
-const BUSY_ENTRIES = 64;
-const GATHER_MS = 100;
-
 /** A record taken apart into its entries, in Avro. The first `taken` of them are in earlier batches. */
 export interface OpenedRecord {
   readonly record: ReadRecord;
@@ -14,34 +13,49 @@ export interface OpenedRecord {
   taken: number;
 }
 
-/** The records of one partition that are not in the store yet. */
-export interface PartitionJournal {
+/** The records of one partition that are not in the store yet. Its turn is handed over: the handler asks for the batch. */
+export class PartitionJournal extends Item {
   readonly partition: Partition;
-  readonly waiting: ReadRecord[];
+  readonly waiting: ReadRecord[] = [];
   /** The first waiting record, when an earlier batch holds its first entries. */
-  opened: OpenedRecord | null;
+  opened: OpenedRecord | null = null;
   /** The batch that the handler has not accepted yet, with the records that end in it. It is handed over again unchanged. */
-  held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null;
+  held: { readonly batch: JournalBatch; readonly records: readonly ReadRecord[] } | null = null;
   /** The store has everything up to this position; undefined: it had none. */
-  after: number | undefined;
-  working: Promise<void> | null;
+  stored: number | undefined;
+  /** It was handed over and has not come back. */
+  isOut = false;
   /** An entry could not be decoded: each is, until a batch is accepted, so that the malformed one is found. */
-  isSuspect: boolean;
-  failures: number;
-  failingSince: number;
-}
+  isSuspect = false;
+  readonly #reader: RecordReader;
 
-export const newPartitionJournal = (partition: Partition, after: number | undefined): PartitionJournal => ({
-  partition,
-  after,
-  waiting: [],
-  opened: null,
-  held: null,
-  working: null,
-  isSuspect: false,
-  failures: 0,
-  failingSince: 0,
-});
+  constructor(partition: Partition, stored: number | undefined, reader: RecordReader) {
+    super();
+    this.partition = partition;
+    this.stored = stored;
+    this.#reader = reader;
+  }
+
+  override get ownership(): Ownership {
+    return ownershipOf(this.partition, this.#reader);
+  }
+
+  completed(): void {
+    this.isOut = false;
+  }
+
+  /** The store has the batch that is held: its records are done. */
+  accept(): void {
+    const { held } = this;
+    if (!held) return;
+    this.held = null;
+    this.stored = held.batch.last;
+    this.failures = 0;
+    this.isSuspect = false;
+    this.waiting.splice(0, held.records.length);
+    for (const record of held.records) this.#reader.done(record);
+  }
+}
 
 /**
  * Returns whether the batch that was not accepted has an entry that cannot be decoded. Then its records are opened
@@ -59,11 +73,7 @@ export function opensAgain(journal: PartitionJournal): boolean {
   }
 }
 
-/**
- * Returns the pause after a batch of so many entries, milliseconds; 0 = none. It ends for all partitions at the same moment:
- * the store makes one transaction of their batches, and writes a page once for many entries.
- */
-export function gatherMs({ held, heldBytes }: Partition, entries: number, now: number): number {
-  const isHalfFull = held * 2 >= JOURNAL_HELD.heldMax || heldBytes * 2 >= JOURNAL_HELD.heldBytesMax;
-  return entries < BUSY_ENTRIES || isHalfFull ? 0 : GATHER_MS - (now % GATHER_MS);
+/** Whether half of what may be held is there. */
+export function isHalfFull({ held, heldBytes }: Partition): boolean {
+  return held * 2 >= JOURNAL_HELD.heldMax || heldBytes * 2 >= JOURNAL_HELD.heldBytesMax;
 }

@@ -14,6 +14,12 @@ export interface RecordReader {
   done(record: ReadRecord): void;
 }
 
+/** Returns whether work of a partition may be started. */
+export function ownershipOf({ isAlive }: Partition, { isTrusted }: RecordReader): Ownership {
+  if (!isAlive) return 'lost';
+  return isTrusted ? 'owned' : 'unsure';
+}
+
 /** A record that was handed over. */
 export class TopicItem<T> extends Item {
   readonly value: T;
@@ -30,8 +36,7 @@ export class TopicItem<T> extends Item {
   }
 
   override get ownership(): Ownership {
-    if (!this.record.partition.isAlive) return 'lost';
-    return this.reader.isTrusted ? 'owned' : 'unsure';
+    return ownershipOf(this.record.partition, this.reader);
   }
 
   /** Keeps the record open for work of its own, until that calls `completed` too. */

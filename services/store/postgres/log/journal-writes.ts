@@ -1,7 +1,6 @@
 import type { HealthPolicy } from '../../../domain/health.ts';
-import { type JournalEntries, type JournalEntry, PositionLost } from '../../../domain/journal.ts';
+import { type JournalBatch, type JournalEntry, PositionLost } from '../../../domain/journal.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
-import type { JournalPosition } from '../../store.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import { sqlStateOf } from '../client/postgres-errors.ts';
 import type { Transaction } from '../client/statements.ts';
@@ -15,8 +14,6 @@ import type { LogNames } from './log-names.ts';
 import type { Numbers } from './numbers.ts';
 import { preload } from './preload.ts';
 
-/** Entries of one transaction: batches of several partitions that wait are joined up to here. */
-const ENTRIES_MAX = 2000;
 /** Attempts to record a batch that conflicts with another process. */
 const ATTEMPTS = 10;
 const UNIQUE_VIOLATION = '23505';
@@ -38,21 +35,15 @@ export interface JournalWriteDeps {
   readonly logCommit: LogCommit;
 }
 
-interface Waiting {
-  readonly position: JournalPosition;
+/** A batch with its entries decoded: once, because an entry is known by its object. */
+interface Decoded extends JournalBatch {
   readonly entries: readonly JournalEntry[];
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
 }
 
-/**
- * Records journal batches: each with its partition's position in one transaction. What waits while a transaction runs goes
- * into the next one together; when that fails, each batch gets one of its own, so that a bad one stops only its partition.
- */
+/** Records journal batches with the positions of their partitions in one transaction, one transaction at a time. */
 export class JournalWrites {
   readonly #deps: JournalWriteDeps;
-  #waiting: Waiting[] = [];
-  #running: Promise<void> | null = null;
+  #last: Promise<unknown> = Promise.resolve();
   #timelines = 0;
 
   constructor(deps: JournalWriteDeps) {
@@ -64,47 +55,14 @@ export class JournalWrites {
     this.#timelines += 1;
   }
 
-  apply(position: JournalPosition, entries: JournalEntries): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ position, entries: [...entries], resolve, reject });
-      this.#start();
-    });
+  async apply(batches: readonly JournalBatch[]): Promise<void> {
+    const decoded = batches.map((batch) => ({ ...batch, entries: [...batch.entries] }));
+    const recorded = this.#last.then(() => this.#record(decoded));
+    this.#last = recorded.catch(() => {});
+    await recorded;
   }
 
-  #start(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-      // A batch may have come while the loop was ending.
-      if (this.#waiting.length > 0) this.#start();
-    });
-  }
-
-  async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      // Partitions whose batch was recorded hand over the next one first: it goes into this transaction, too.
-      await new Promise((resolve) => setImmediate(resolve));
-      const batches = this.#take();
-      try {
-        await this.#record(batches);
-        for (const { resolve } of batches) resolve();
-      } catch (error) {
-        if (batches.length === 1) batches[0]?.reject(error);
-        else for (const batch of batches) await this.#record([batch]).then(batch.resolve, batch.reject);
-      }
-    }
-  }
-
-  /** Takes as many as one transaction may have, at least one. */
-  #take(): readonly Waiting[] {
-    let entries = 0;
-    const end = this.#waiting.findIndex((batch, index) => {
-      entries += batch.entries.length;
-      return index > 0 && entries > ENTRIES_MAX;
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
-  }
-
-  async #record(batches: readonly Waiting[]): Promise<void> {
+  async #record(batches: readonly Decoded[]): Promise<void> {
     const { leaves, names, numbers, database } = this.#deps;
     const entries = batches.flatMap((batch) => batch.entries);
     const { merchants, endpoints } = namesIn(entries);
@@ -127,7 +85,7 @@ export class JournalWrites {
     }
   }
 
-  async #within(tx: Transaction, batches: readonly Waiting[], timelines: number): Promise<void> {
+  async #within(tx: Transaction, batches: readonly Decoded[], timelines: number): Promise<void> {
     const { leaves, names, numbers, policy, logCommit } = this.#deps;
     const stored = await lockPositions(tx, batches);
     if (timelines !== this.#timelines) throw new OtherTimeline();
@@ -155,8 +113,8 @@ export class JournalWrites {
 class OtherTimeline extends Error {}
 
 /** Returns the positions of the batches' partitions, which no other recorder changes until the transaction ends. */
-async function lockPositions(tx: Transaction, batches: readonly Waiting[]): Promise<Map<string, number>> {
-  const partitions = [...new Set(batches.map(({ position }) => position.partition))].sort();
+async function lockPositions(tx: Transaction, batches: readonly Decoded[]): Promise<Map<string, number>> {
+  const partitions = [...new Set(batches.map(({ partition }) => partition))].sort();
   await tx.change(
     'INSERT INTO journal_position (partition, last) SELECT unnest($1::text[]), $2::bigint ON CONFLICT DO NOTHING',
     [partitions, NOTHING],
@@ -176,10 +134,9 @@ async function lockPositions(tx: Transaction, batches: readonly Waiting[]): Prom
 
 /** Returns the entries that the log does not have, and moves the position on. A part of the batch may be recorded. */
 function newEntries(
-  { position, entries }: Waiting,
+  { partition, first, last, positions, after, entries }: Decoded,
   positionsOf: Map<string, number>,
 ): readonly JournalEntry[] {
-  const { partition, first, last, positions, after } = position;
   const stored = positionsOf.get(partition) ?? NOTHING;
   if (after !== undefined && stored < after)
     throw new PositionLost(
@@ -189,11 +146,11 @@ function newEntries(
   return entries.filter((_, index) => (positions?.[index] ?? first + index) > stored);
 }
 
-async function setPositions(tx: Transaction, batches: readonly Waiting[]): Promise<void> {
-  for (const { position } of batches)
+async function setPositions(tx: Transaction, batches: readonly Decoded[]): Promise<void> {
+  for (const { partition, last } of batches)
     await tx.change('UPDATE journal_position SET last = greatest(last, $2) WHERE partition = $1', [
-      position.partition,
-      position.last,
+      partition,
+      last,
     ]);
 }
 

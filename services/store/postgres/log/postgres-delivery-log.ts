@@ -1,9 +1,9 @@
 import type { EventData } from '../../../domain/event.ts';
-import type { JournalEntries } from '../../../domain/journal.ts';
+import type { JournalBatch } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { linesOf } from '../../rows/log-records.ts';
-import type { DeliveryLog, JournalPosition, MerchantLists } from '../../store.ts';
+import type { DeliveryLog, MerchantLists } from '../../store.ts';
 import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
@@ -59,10 +59,12 @@ export class PostgresDeliveryLog implements DeliveryLog {
     this.#clock = deps.clock;
   }
 
-  async applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void> {
-    await this.#writes.apply(position, entries);
-    this.#waits.recorded(entries);
-    this.#feed.recorded(entries);
+  async applyJournal(batches: readonly JournalBatch[]): Promise<void> {
+    await this.#writes.apply(batches);
+    for (const { entries } of batches) {
+      this.#waits.recorded(entries);
+      this.#feed.recorded(entries);
+    }
   }
 
   /** Names, numbers and leaves were forgotten. */

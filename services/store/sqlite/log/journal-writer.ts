@@ -33,7 +33,18 @@ export class JournalWriter {
     this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
   }
 
-  async apply(tx: Transaction, batch: PostedBatch): Promise<void> {
+  async apply(tx: Transaction, batches: readonly PostedBatch[]): Promise<void> {
+    this.#fold.begin();
+    for (const batch of batches) this.#add(batch);
+    for (const delivery of this.#fold.deliveries) this.deliveries.write(delivery);
+    this.events.contents.flush();
+    await this.#health.flush(tx);
+    this.events.index.write();
+    this.deliveries.index.write();
+  }
+
+  /** Folds the entries of a batch that the log does not have, and moves the position on. */
+  #add(batch: PostedBatch): void {
     const { partition, first, last, positions, after } = batch.position;
     const stored = this.#position.get(partition) as number | undefined;
     if (after !== undefined && (stored === undefined || stored < after))
@@ -41,19 +52,13 @@ export class JournalWriter {
         `the log has ${partition} up to ${stored ?? 'nothing'}, but had it up to ${after}`,
       );
     if (stored !== undefined && last <= stored) return;
-    this.#fold.begin();
     let index = 0;
     for (const entry of decodeBatch(batch)) {
       // A batch may have been applied in part.
       if (stored === undefined || (positions?.[index] ?? first + index) > stored) this.#fold.apply(entry);
       index += 1;
     }
-    for (const delivery of this.#fold.deliveries) this.deliveries.write(delivery);
-    this.events.contents.flush();
-    await this.#health.flush(tx);
     this.#setPosition.run(partition, last);
-    this.events.index.write();
-    this.deliveries.index.write();
   }
 
   committed(): void {

@@ -1,12 +1,11 @@
 import { ByteWriter } from '../../../codec/byte-writer.ts';
 import { EncodedEntries } from '../../../codec/encoded-entries.ts';
 import { journalCodec } from '../../../codec/records.ts';
-import type { JournalEntries } from '../../../domain/journal.ts';
-import type { JournalPosition } from '../../store.ts';
+import type { JournalBatch, JournalEntries } from '../../../domain/journal.ts';
 
 /** A journal batch as it is posted to the writer's thread. */
 export interface PostedBatch {
-  readonly position: JournalPosition;
+  readonly position: Omit<JournalBatch, 'entries'>;
   /** The entries in Avro, as the journal has them, one after the other; bytes after the last one mean nothing. */
   readonly entries: ArrayBuffer;
   /** The bytes of each entry. */
@@ -17,10 +16,14 @@ export interface PostedBatch {
  * Encodes a batch, or copies one that is encoded. Its bytes may be transferred. Throws when an entry does not fit the
  * journal's schema.
  */
-export function encodeBatch(
-  { partition, first, last, positions, after }: JournalPosition,
-  entries: JournalEntries,
-): PostedBatch {
+export function encodeBatch({
+  partition,
+  first,
+  last,
+  positions,
+  after,
+  entries,
+}: JournalBatch): PostedBatch {
   const position = { partition, first, last, after, ...(positions === undefined ? {} : { positions }) };
   return { position, ...(entries instanceof EncodedEntries ? copied(entries) : encoded(entries)) };
 }

@@ -1,5 +1,5 @@
-import type { JournalEntries } from '../../../domain/journal.ts';
-import type { DeliveryLog, JournalPosition, MerchantLists } from '../../store.ts';
+import type { JournalBatch, JournalEntries } from '../../../domain/journal.ts';
+import type { DeliveryLog, MerchantLists } from '../../store.ts';
 import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
@@ -34,11 +34,14 @@ export class SqliteDeliveryLog implements DeliveryLog {
     this.#watched = deps.watched;
   }
 
-  async applyJournal(position: JournalPosition, entries: JournalEntries): Promise<void> {
-    const batch = encodeBatch(position, entries);
-    await this.#watched(this.#writer.call('applyJournal', [batch], [batch.entries]));
-    this.#feed.recorded(entries);
-    if (this.#waiting.size > 0) this.#wake(entries);
+  async applyJournal(batches: readonly JournalBatch[]): Promise<void> {
+    const posted = batches.map(encodeBatch);
+    const bytes = posted.map(({ entries }) => entries);
+    await this.#watched(this.#writer.call('applyJournal', [posted], bytes));
+    for (const { entries } of batches) {
+      this.#feed.recorded(entries);
+      if (this.#waiting.size > 0) this.#wake(entries);
+    }
   }
 
   positionOf(partition: string): Promise<number | undefined> {

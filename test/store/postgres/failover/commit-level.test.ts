@@ -76,7 +76,7 @@ describeWherePostgresStarts('commits while the synchronous standby is away', () 
       last += 1;
       const event = eventNumber(MERCHANT, 1, { eventId: randomUUID() });
       const entry = failed(head(event, endpointId), code);
-      return store.log.applyJournal({ partition: endpointId, first: last, last }, [entry]);
+      return store.log.applyJournal([{ partition: endpointId, first: last, last, entries: [entry] }]);
     };
     const statusOf = async () => (await store.endpoints.get(MERCHANT, endpointId))?.status;
     return { store, fail, statusOf };

@@ -72,7 +72,7 @@ class Trial {
     // What does not compress, so that it is as large on the disk.
     const bodies = [{ apiVersion: '2.3.8' as const, body: new TextEncoder().encode(randomText()) }];
     const entry = { ...routed(event, [this.endpointId]), bodies };
-    return this.store.log.applyJournal({ partition: 'p', first: n, last: n }, [entry]);
+    return this.store.log.applyJournal([{ partition: 'p', first: n, last: n, entries: [entry] }]);
   }
 
   /** Records until the store refuses. Returns the last batch that was recorded, and the refusal. */

@@ -40,7 +40,9 @@ class Journal {
       const entries = this.entries.slice(first, first + BATCH);
       const end = first + entries.length - 1;
       try {
-        await store.log.applyJournal({ partition: PARTITION, first, last: end, after: this.#after }, entries);
+        await store.log.applyJournal([
+          { partition: PARTITION, first, last: end, after: this.#after, entries },
+        ]);
         this.#after = end;
       } catch (error) {
         if (!(error instanceof PositionLost)) throw error;
@@ -93,11 +95,11 @@ describeWherePostgresStarts('a log that a failover has set back', () => {
       const strange = { merchantId: 'merchant-d', endpointId: randomUUID() };
       const early = routed(eventNumber('merchant-d', 50, { eventId: randomUUID() }), [strange.endpointId]);
       await expect(
-        other.log.applyJournal({ partition: 'q', first: 0, last: 0 }, [early]),
+        other.log.applyJournal([{ partition: 'q', first: 0, last: 0, entries: [early] }]),
       ).rejects.toMatchObject({ state: 'reconciling' });
       const timeline = await other.outbox.timeline();
       await other.outbox.reconciled(timeline?.name ?? '');
-      await other.log.applyJournal({ partition: 'q', first: 0, last: 0 }, [early]);
+      await other.log.applyJournal([{ partition: 'q', first: 0, last: 0, entries: [early] }]);
       const later = events(40, [one, three]);
       await eventually(
         'the journal is recorded',

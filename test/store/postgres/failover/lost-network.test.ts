@@ -129,10 +129,10 @@ await describeWithPostgres('on a network that was cut without closing connection
           routed(eventNumber(MERCHANT, n), [endpointId]),
           failed(head(eventNumber(MERCHANT, n), endpointId)),
         ];
-        await store.log.applyJournal(at(1, 2), batch(1));
+        await store.log.applyJournal([{ ...at(1, 2), entries: batch(1) }]);
         const isLost = line.loseNext(lost, 'COMMIT');
         const next = { ...at(3, 4), after: 2 };
-        const recorded = store.log.applyJournal(next, batch(2));
+        const recorded = store.log.applyJournal([{ ...next, entries: batch(2) }]);
         recorded.catch(() => {});
         await isLost;
         await expect(recorded).rejects.toMatchObject({ state: 'unknown' });
@@ -140,7 +140,7 @@ await describeWithPostgres('on a network that was cut without closing connection
         await eventually(
           'it is recorded',
           () =>
-            beside.log.applyJournal(next, batch(2)).then(
+            beside.log.applyJournal([{ ...next, entries: batch(2) }]).then(
               () => true,
               () => false,
             ),

@@ -37,7 +37,7 @@ describeWherePostgresStarts('recorders whose PostgreSQL crashes or fails over', 
     for (const [index, entry] of entries.entries()) {
       const position = { partition: eventId, first: index, last: index };
       const isRecorded = () =>
-        store.log.applyJournal(position, [entry]).then(
+        store.log.applyJournal([{ ...position, entries: [entry] }]).then(
           () => true,
           () => false,
         );

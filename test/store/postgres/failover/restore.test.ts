@@ -113,7 +113,7 @@ class Streams {
     const first = (after ?? -1) + 1;
     const entries = this.journal.slice(first);
     const last = this.journal.length - 1;
-    await log.applyJournal({ partition: PARTITION, first, last, after }, entries);
+    await log.applyJournal([{ partition: PARTITION, first, last, after, entries }]);
     return entries.length;
   }
 

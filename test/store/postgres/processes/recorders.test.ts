@@ -45,7 +45,7 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     await createEndpoint(one, MERCHANT, endpointId);
     const event = eventNumber(MERCHANT, 1);
     const batch = [routed(event, [endpointId]), failed(head(event, endpointId))];
-    const apply = (store: Store) => () => store.log.applyJournal(at('p', 1, 2), batch);
+    const apply = (store: Store) => () => store.log.applyJournal([{ ...at('p', 1, 2), entries: batch }]);
     await meet(place.database, 'journal_position', apply(one), apply(two));
     expect((await one.endpoints.get(MERCHANT, endpointId))?.failureCount).toBe(1);
     expect(await two.log.positionOf('p')).toBe(2);
@@ -57,10 +57,10 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     const [first, second] = [randomUUID(), randomUUID()];
     const event = eventNumber(MERCHANT, 1);
     const once = [routed(event, [first])];
-    await one.log.applyJournal(at('p', 1), once);
-    await one.log.applyJournal(at('p', 2), [routed(event, [first, second])]);
+    await one.log.applyJournal([{ ...at('p', 1), entries: once }]);
+    await one.log.applyJournal([{ ...at('p', 2), entries: [routed(event, [first, second])] }]);
     // A routing without the second endpoint would cancel its delivery.
-    await two.log.applyJournal(at('p', 1), once);
+    await two.log.applyJournal([{ ...at('p', 1), entries: once }]);
     const id = deliveryId(event.eventId, second);
     expect(await two.log.delivery(MERCHANT, second, id)).toMatchObject({ status: 'pending' });
     expect(await two.log.positionOf('p')).toBe(2);
@@ -71,17 +71,17 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     await createEndpoint(one, MERCHANT, endpointId);
     const event = eventNumber(MERCHANT, 1);
     // Both know the leaf and the names: they meet at the delivery.
-    await one.log.applyJournal(at('p', 1), [
-      routed(eventNumber(MERCHANT, 1, { eventId: randomUUID() }), [endpointId]),
+    await one.log.applyJournal([
+      { ...at('p', 1), entries: [routed(eventNumber(MERCHANT, 1, { eventId: randomUUID() }), [endpointId])] },
     ]);
-    await two.log.applyJournal(at('q', 1), [
-      routed(eventNumber(MERCHANT, 1, { eventId: randomUUID() }), [endpointId]),
+    await two.log.applyJournal([
+      { ...at('q', 1), entries: [routed(eventNumber(MERCHANT, 1, { eventId: randomUUID() }), [endpointId])] },
     ]);
     await meet(
       place.database,
       'delivery',
-      () => one.log.applyJournal(at('p', 2), [routed(event, [endpointId])]),
-      () => two.log.applyJournal(at('q', 2), [delivered(head(event, endpointId))]),
+      () => one.log.applyJournal([{ ...at('p', 2), entries: [routed(event, [endpointId])] }]),
+      () => two.log.applyJournal([{ ...at('q', 2), entries: [delivered(head(event, endpointId))] }]),
     );
     const found = await one.log.delivery(MERCHANT, endpointId, deliveryId(event.eventId, endpointId));
     expect(found).toMatchObject({ status: 'delivered', attemptsMade: 1 });
@@ -93,7 +93,9 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     await createEndpoint(one, MERCHANT, endpointId);
     const apply = (store: Store, partition: string, batch: number) => () => {
       const event = eventNumber(MERCHANT, 1, { eventId: randomUUID() });
-      return store.log.applyJournal(at(partition, batch), [failed(head(event, endpointId))]);
+      return store.log.applyJournal([
+        { ...at(partition, batch), entries: [failed(head(event, endpointId))] },
+      ]);
     };
     for (let batch = 1; batch <= 10; batch += 1)
       await meet(place.database, 'endpoint_health', apply(one, 'p', batch), apply(two, 'q', batch));
@@ -102,27 +104,28 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
 
   it('read again from the position in the log after commits were lost', async () => {
     const entries = [1, 2, 3].map((n) => routed(eventNumber(MERCHANT, n), [randomUUID()]));
-    for (const [index, entry] of entries.entries()) await one.log.applyJournal(at('p', index + 1), [entry]);
+    for (const [index, entry] of entries.entries())
+      await one.log.applyJournal([{ ...at('p', index + 1), entries: [entry] }]);
     await place.database.query("UPDATE journal_position SET last = 1 WHERE partition = 'p'");
     const next = routed(eventNumber(MERCHANT, 4), [randomUUID()]);
-    const lost = two.log.applyJournal({ ...at('p', 4), after: 3 }, [next]);
+    const lost = two.log.applyJournal([{ ...at('p', 4), after: 3, entries: [next] }]);
     await expect(lost).rejects.toBeInstanceOf(PositionLost);
     expect(await two.log.positionOf('p')).toBe(1);
-    await two.log.applyJournal({ ...at('p', 2, 4), after: 1 }, [...entries.slice(1), next]);
+    await two.log.applyJournal([{ ...at('p', 2, 4), after: 1, entries: [...entries.slice(1), next] }]);
     expect(await one.log.positionOf('p')).toBe(4);
   });
 
   it('keep no body of an entity that an erasure removes meanwhile', async () => {
     const [endpointId, entityId] = [randomUUID(), randomUUID()];
     const event = eventNumber(MERCHANT, 1, { entityId });
-    await one.log.applyJournal(at('p', 1), [
-      routed(eventNumber(MERCHANT, 1, { eventId: randomUUID() }), [endpointId]),
+    await one.log.applyJournal([
+      { ...at('p', 1), entries: [routed(eventNumber(MERCHANT, 1, { eventId: randomUUID() }), [endpointId])] },
     ]);
     const order = { entityId, merchantId: MERCHANT };
     const [, erasureId] = await meet(
       place.database,
       'delivery',
-      () => one.log.applyJournal(at('p', 2), [routed(event, [endpointId])]),
+      () => one.log.applyJournal([{ ...at('p', 2), entries: [routed(event, [endpointId])] }]),
       () => two.erasures.order(order, { at: START + 2 * HOUR_MS, actor: OPERATOR }),
     );
     for (let after: string | null | undefined; after !== null; ) {
