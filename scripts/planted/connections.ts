@@ -218,10 +218,10 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'stood-still-times-out',
     bug: 'time during which this process was suspended counts towards receivers’ timeouts',
-    file: 'services/process/deadlines.ts',
+    file: 'services/sender/blame/deadlines.ts',
     text: 'for (const deadline of this.#waiting.nodes()) deadline.dueAt += lateMs;',
     replacement: '',
-    test: 'test/process/deadlines.test.ts',
+    test: 'test/sender/blame/deadlines.test.ts',
     title: 'times nothing out when it resumes',
   },
   {
@@ -237,7 +237,7 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
     id: 'waiting-for-connection-turns-slow',
     bug: 'an attempt that waits for a connection of ours is taken for slow',
     file: POOL,
-    text: 'if (!exchange.connection && !exchange.isOver) exchange.held();',
+    text: 'if (!exchange.connection && !exchange.isOver) exchange.time.held();',
     replacement: '',
     test: 'test/sender/http/origin-limits.test.ts',
     title: 'do not keep others from having one',

@@ -82,7 +82,7 @@ export const PARKING_BUGS: readonly PlantedBug[] = [
     id: 'hung-narrow-the-window',
     bug: 'attempts that have hung since before a recovery fill the window',
     file: LANE,
-    text: 'for (const each of this.slow) if (each.startedAt < startedAt) this.#hung += 1;',
+    text: 'for (const each of this.slow) if (each.time.startedAt < startedAt) this.#hung += 1;',
     replacement: '',
     test: RECOVERY,
     title: COMES_BACK,

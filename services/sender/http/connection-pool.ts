@@ -75,7 +75,7 @@ export class ConnectionPool {
     queue.exchanges.push(exchange);
     share.waiting.append(queue);
     this.#sendWaiting(route.origin);
-    if (!exchange.connection && !exchange.isOver) exchange.held();
+    if (!exchange.connection && !exchange.isOver) exchange.time.held();
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
@@ -168,7 +168,7 @@ export class ConnectionPool {
 
   #carry(connection: PooledConnection, exchange: PooledExchange): void {
     exchange.connection = connection;
-    exchange.carried();
+    exchange.time.carried();
     connection.carry(exchange, this.#isSingleUse(connection.route));
   }
 

@@ -1,12 +1,11 @@
 import type { Dispatcher } from 'undici';
 import type { Exchange, FailureCode } from '../../domain/attempt.ts';
-import type { Deadline } from '../../process/deadlines.ts';
 import type { Activity } from '../../watchdog/activity.ts';
+import type { Deadline, Deadlines, ReceiverTime } from '../blame/blame.ts';
 import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
 import { brokenExchange, decidedBy, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
-import { ReceiverTime, type Times } from './receiver-time.ts';
 import { ResponseLog } from './response-log.ts';
 import type { Posted, WebhookRequest } from './webhook-request.ts';
 
@@ -39,16 +38,21 @@ export interface Carrier {
 }
 
 /** Notified when an exchange is over, before its promise is resolved. */
-export interface ExchangeOwner<On extends Carrier> extends Times {
+export interface ExchangeOwner<On extends Carrier> {
   readonly activity: Activity;
+  /** The total time of each exchange. */
+  readonly timeOuts: Deadlines<HttpExchange<On>>;
+  /** The end of reading a decided response, unless more arrives. */
+  readonly pauses: Deadlines<HttpExchange<On>>;
+  now(): number;
+  /** Returns the time of an exchange that no lane has started. */
+  ownTime(): ReceiverTime;
   /** `isReusable`: the response was complete, so the connection may carry the next request. */
   ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
   sendAgain(exchange: HttpExchange<On>): void;
   /** Searches a long response for the secret, now or in a later turn of the event loop. */
   searchInTurn(search: () => void): void;
-  /** Its status has arrived, and more of it is expected: calls `readEnough` when nothing arrives for a while. */
-  readsOn(exchange: HttpExchange<On>): void;
   /** Returns how much of a response to this merchant may be searched for the secret. */
   searchAllowanceOf(merchantId: string): SearchAllowance;
 }
@@ -64,10 +68,11 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   connection: On | null = null;
   /** Counted by the pool among the slow ones. */
   isSlow: boolean;
-  /** When its total time ends; set by the transport. */
-  deadline: Deadline<HttpExchange<On>> | null = null;
-  /** When reading the rest of a decided response ends, unless more arrives; set by the transport. */
-  readOn: Deadline<HttpExchange<On>> | null = null;
+  readonly time: ReceiverTime;
+  /** When its total time ends. */
+  readonly deadline: Deadline<HttpExchange<On>>;
+  /** When reading the rest of a decided response ends, unless more arrives. */
+  #pause: Deadline<HttpExchange<On>> | null = null;
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
   readonly #resolve: (posted: Posted) => void;
@@ -78,8 +83,6 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #decidedAt: number | null = null;
   #bodyPieces = 0;
   #interim = 0;
-  readonly #receiver = new ReceiverTime();
-  #isHeld = false;
   #isSent = false;
   #hasAnswered = false;
   /** The response is complete, and is searched for the secret. */
@@ -94,9 +97,11 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   ) {
     this.request = request;
     this.isSlow = pace?.isSlow ?? false;
+    this.time = pace?.time ?? owner.ownTime();
     this.#pace = pace;
     this.#owner = owner;
     this.#resolve = resolve;
+    this.deadline = owner.timeOuts.add(this, owner.now());
   }
 
   get isOver(): boolean {
@@ -117,26 +122,9 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
-  /** It has to wait for a connection, because its origin has reached its limit. */
-  held(): void {
-    this.#isHeld = true;
-    this.#pace?.held();
-  }
-
-  /** The pool has given it a connection, which may have to be opened first. */
-  carried(): void {
-    this.#receiver.waits(this.#owner);
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#pace?.stepped();
-  }
-
   /** The receiver has answered a step of a new connection, and the next one is sent. */
   stepped(): void {
-    if (this.#isOver) return;
-    this.#receiver.add(this.#owner);
-    this.#receiver.waits(this.#owner);
-    this.#pace?.stepped();
+    if (!this.#isOver) this.time.stepped();
   }
 
   /** Its connection is established. */
@@ -203,10 +191,13 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #readOn(log: ResponseLog): void {
     const now = this.#owner.now();
     this.#decidedAt ??= now;
-    this.#receiver.add(this.#owner);
+    this.time.answered();
     if (this.#isHeadRead) this.#answered(log);
     if (now - this.#decidedAt >= READ_ON_MS_MAX) this.readEnough();
-    else this.#owner.readsOn(this);
+    else {
+      if (this.#pause) this.#owner.pauses.remove(this.#pause);
+      this.#pause = this.#owner.pauses.add(this, now);
+    }
   }
 
   /** The lanes go on without the rest. Later, because they may start attempts, and undici is reading this connection. */
@@ -214,7 +205,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     const pace = this.#pace;
     if (!pace || this.#hasAnswered) return;
     this.#hasAnswered = true;
-    const receiverMs = this.#receiver.total;
+    const receiverMs = this.time.receiverMs;
     queueMicrotask(() => pace.answered({ status, retryAfterSeconds, receiverMs }));
   }
 
@@ -252,7 +243,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#isDeciding = true;
     this.#decidedAt ??= this.#owner.now();
     // What follows is our own time.
-    this.#receiver.add(this.#owner);
+    this.time.answered();
     const decide = () => this.#labelled(() => this.#finish(decidedBy(log.kept(), fault), fault === null));
     if (log.isLong) {
       this.#answered(log);
@@ -263,7 +254,9 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#receiver.add(this.#owner);
+    this.time.answered();
+    this.#owner.timeOuts.remove(this.deadline);
+    if (this.#pause) this.#owner.pauses.remove(this.#pause);
     this.#owner.ended(this, isReusable);
     this.#resolve({
       exchange,
@@ -272,7 +265,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       sign: facts.sign ?? 'reached',
       ownFault: facts.ownFault ?? null,
       endedAt: this.#decidedAt ?? this.#owner.now(),
-      receiverMs: this.#receiver.total,
+      receiverMs: this.time.receiverMs,
     });
   }
 
