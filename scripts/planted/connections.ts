@@ -46,9 +46,9 @@ export const CONNECTION_BUGS: readonly PlantedBug[] = [
   {
     id: 'closer-keeps-reused-connections',
     bug: 'a receiver that repeatedly closes connections is not switched to single-use connections',
-    file: POOL,
-    text: 'route.singleUseUntil = now + SINGLE_USE_MS;',
-    replacement: 'route.singleUseUntil = now;',
+    file: 'services/sender/http/closings.ts',
+    text: 'this.#singleUseUntil = now + SINGLE_USE_MS;',
+    replacement: 'this.#singleUseUntil = now;',
     test: CONNECTIONS,
     title: 'again and again gets connections that are used once',
   },

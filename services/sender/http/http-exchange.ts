@@ -6,26 +6,17 @@ import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
 import { brokenExchange, decidedBy, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
+import {
+  BODY_READ_BYTES_MAX,
+  HEAD_WIRE_BYTES_MAX,
+  HEADER_LINES_MAX,
+  INTERIM_MAX,
+  PIECES_MAX,
+  WIRE_BYTES_MAX,
+} from './response-limits.ts';
 import { ResponseLog } from './response-log.ts';
 import type { Posted, WebhookRequest } from './webhook-request.ts';
 
-/** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
-const BODY_READ_BYTES_MAX = 64 * 1024;
-/** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
-const HEADER_LINES_MAX = 256;
-/** Interim responses (1xx) before the final one. Endless ones would use up the time-out. */
-const INTERIM_MAX = 16;
-/**
- * The most pieces (TLS records) of a response, and the most chunks of a body: each costs about ten microseconds of the
- * only event loop, however small it is.
- */
-const PIECES_MAX = 1024;
-/**
- * Bytes before the head is complete, including those that no header limit counts, such as spaces and interim heads.
- */
-const HEAD_WIRE_BYTES_MAX = 64 * 1024;
-/** Bytes of a whole response, framing included. */
-const WIRE_BYTES_MAX = 512 * 1024;
 /** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
 const READ_ON_MS_MAX = 1000;
 
@@ -61,13 +52,16 @@ export interface ExchangeOwner<On extends Carrier> {
  * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends
  * exactly once. The final status line decides. The rest is read for the log: while it arrives, the attempt holds neither
  * its endpoint's window nor time of its receiver.
+ *
+ *     new ─ no connection left ──► held ─ its turn ──► carried ─ connected ──► sent
+ *     new ─ a connection, free or new ───────────────► carried
+ *     sent ─ the connection closed without a byte, used before ──► carried: once more, on a new one
+ *     sent ─ interim status ──► sent; the 17th ends it
+ *     sent ─ final status ──► decided ─ its end, nothing for 100 ms, a second, too much of it ──► over
+ *     any ─ time-out, broken connection, our stop ──► over; one that is decided, by its status
  */
 export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
-  /** The connection that carries it, if any; set by the pool. */
-  connection: On | null = null;
-  /** Counted by the pool among the slow ones. */
-  isSlow: boolean;
   readonly time: ReceiverTime;
   /** When its total time ends. */
   readonly deadline: Deadline<HttpExchange<On>>;
@@ -76,6 +70,8 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
   readonly #resolve: (posted: Posted) => void;
+  #connection: On | null = null;
+  #isSlow: boolean;
   /** Of the final response, from its status line on. */
   #log: ResponseLog | null = null;
   #isHeadRead = false;
@@ -96,7 +92,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     resolve: (posted: Posted) => void,
   ) {
     this.request = request;
-    this.isSlow = pace?.isSlow ?? false;
+    this.#isSlow = pace?.isSlow ?? false;
     this.time = pace?.time ?? owner.ownTime();
     this.#pace = pace;
     this.#owner = owner;
@@ -108,9 +104,36 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     return this.#isOver;
   }
 
+  /** The connection that carries it, if any. */
+  get connection(): On | null {
+    return this.#connection;
+  }
+
+  /** It counts among the slow ones of its origin. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
+  turnSlow(): void {
+    this.#isSlow = true;
+  }
+
+  /** The pool has given it a connection, which may have to be opened first. */
+  carriedBy(connection: On): void {
+    this.#connection = connection;
+    this.time.carried();
+  }
+
+  /** Returns the connection that carried it, which is free now. */
+  putDown(): On | null {
+    const connection = this.#connection;
+    this.#connection = null;
+    return connection;
+  }
+
   /** The total time has ended: anything not received counts as missing. */
   timeOut(): void {
-    if (!this.connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
+    if (!this.#connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
     else if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
     else if (this.#isSent) this.#end('response_timeout', 'no complete response in time');
     else this.#end('connect_timeout', 'no connection in time');
@@ -193,11 +216,9 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#decidedAt ??= now;
     this.time.answered();
     if (this.#isHeadRead) this.#answered(log);
+    if (this.#pause) this.#owner.pauses.remove(this.#pause);
+    this.#pause = this.#owner.pauses.add(this, now);
     if (now - this.#decidedAt >= READ_ON_MS_MAX) this.readEnough();
-    else {
-      if (this.#pause) this.#owner.pauses.remove(this.#pause);
-      this.#pause = this.#owner.pauses.add(this, now);
-    }
   }
 
   /** The lanes go on without the rest. Later, because they may start attempts, and undici is reading this connection. */
@@ -220,12 +241,12 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     if (error instanceof ConnectFailure && !this.#log) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
-    } else if (this.connection?.endedUnanswered(this.#isSent, error)) {
+    } else if (this.#connection?.endedUnanswered(this.#isSent, error)) {
       // Only once: the fresh connection has carried nothing before.
       this.#isSent = false;
       this.#owner.sendAgain(this);
     } else {
-      const { failureCode, detail } = brokenExchange(this.connection?.tlsError ?? error, this.#interim > 0);
+      const { failureCode, detail } = brokenExchange(this.#connection?.tlsError ?? error, this.#interim > 0);
       this.#end(failureCode, detail);
     }
   }
@@ -251,7 +272,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     } else decide();
   }
 
-  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
+  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.time.answered();
@@ -276,5 +297,3 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#owner.activity.within(label, work);
   }
 }
-
-const NO_FACTS: ConnectFailureFacts = {};
