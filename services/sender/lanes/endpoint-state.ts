@@ -1,7 +1,7 @@
 import { ListNode } from '../../process/linked-list.ts';
 import type { Deadline, Silence } from '../blame/blame.ts';
-import { Allowance } from './allowance.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
+import { ParkedTasks } from './parked-tasks.ts';
 import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { TaskQueue } from './task-queue.ts';
 
@@ -53,13 +53,7 @@ export class EndpointState {
   waitingForUs = 0;
   /** The last period in which a task arrived for it. */
   seenIn = -1;
-  /** Parked tasks that have not come back, as far as this process knows. */
-  parked = 0;
-  /** Time at which a task was last parked. */
-  parkedAt = Number.NEGATIVE_INFINITY;
-  isWaking = false;
-  /** Counts the tasks parked for the shortest time lately. */
-  readonly soon: Allowance;
+  readonly parked: ParkedTasks;
   inFlight = 0;
   probes = 0;
   /** Attempts in the slow lane. */
@@ -89,11 +83,11 @@ export class EndpointState {
     this.#silence = silence;
     this.#options = options;
     this.#window = options.windowStart;
-    this.soon = new Allowance(options.parkedSoonMs);
+    this.parked = new ParkedTasks(options.parkedSoonMs);
   }
 
   get isIdle(): boolean {
-    return this.inFlight === 0 && this.queue.size === 0 && this.parked === 0;
+    return this.inFlight === 0 && this.queue.size === 0 && !this.parked.any;
   }
 
   /** Returns whether another attempt may start. `slow`: slow attempts in flight over all endpoints. */

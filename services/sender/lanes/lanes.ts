@@ -82,7 +82,7 @@ export class Lanes {
     const now = this.#clock.now();
     const endpoint = this.#endpointOf(task.endpointId);
     this.#waiting.seen(endpoint, now);
-    if (task.isBacklog && endpoint.parked > 0) endpoint.parked -= 1;
+    if (task.isBacklog) endpoint.parked.cameBack();
     const isFree = endpoint.queue.claimEntity(task);
     if (isFree && !endpoint.queue.hasNext && endpoint.hasRoom(now, this.#slow) && this.#hasSlot(endpoint)) {
       this.#start(endpoint, task);
@@ -210,7 +210,7 @@ export class Lanes {
   }
 
   #recheckLater(endpoint: EndpointState, now: number): void {
-    const waits = endpoint.queue.size > 0 || endpoint.parked > 0;
+    const waits = endpoint.queue.size > 0 || endpoint.parked.any;
     if (waits && !endpoint.recheck && !this.#isClosed) endpoint.recheck = this.#rechecks.add(endpoint, now);
   }
 
