@@ -101,7 +101,7 @@ export class Lanes {
 
   /**
    * The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. `receiverMs`: how long the receiver
-   * certainly took; all the time since its start by default.
+   * certainly took; absent where no exchange has measured it.
    */
   settle(task: QueuedTask, result: AttemptEnding, retryAfterMs: number | null, receiverMs?: number): void {
     const endpoint = this.#endpoints.get(task.endpointId);
