@@ -89,7 +89,7 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
       const { decoded } = received;
       return decoded.ok ? activity.within(eventLabel(decoded.event), () => route(received)) : route(received);
     },
-    { inFlightMax: IN_FLIGHT_MAX, isPure: !tracer, used: count },
+    { inFlightMax: IN_FLIGHT_MAX, inline: { isPure: !tracer, used: count } },
   );
   return {
     async stop(deadlineMs) {

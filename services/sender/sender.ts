@@ -134,7 +134,7 @@ class RunningSender implements Sender, PendingTaskOwner {
           isWatched = true;
           return this.#handle({ task, lanes, signal, ownership });
         },
-        { inFlightMax, isPrompt: ({ endpointId }) => lanes.isPrompt(endpointId) },
+        { inFlightMax, inline: { isPrompt: ({ endpointId }) => lanes.isPrompt(endpointId) } },
       );
       this.#intakes.push(new Intake(lanes, consumer));
     }
