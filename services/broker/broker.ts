@@ -22,10 +22,12 @@ import type { ParkedSettlement } from '../domain/parking.ts';
 import type { Quarantined, QuarantineReason, RecordOrigin, Refusal } from '../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { BrokerStatus } from './broker-status.ts';
+import type { Inline } from './inline.ts';
 import type { Loss, TopicLosses } from './losses.ts';
 import type { PublishedEvent, PublishOptions } from './publish.ts';
 import type { StallLog } from './stalls.ts';
 
+export type * from './inline.ts';
 export type * from './publish.ts';
 export type * from './stalls.ts';
 
@@ -190,12 +192,7 @@ export type Ownership = 'owned' | 'unsure' | 'lost';
 export interface ConsumeLimits<In, Out> {
   /** Unsettled inputs at a time. */
   readonly inFlightMax: number;
-  /** Whether this input will be settled soon: an engine may keep another input open for it. */
-  readonly isPrompt?: (input: In) => boolean;
-  /** The handler does nothing but answer: an engine may call it before the input is durable, and drop the result. */
-  readonly isPure?: boolean;
-  /** Called with each result that is used. */
-  readonly used?: (out: Out) => void;
+  readonly inline?: Inline<In, Out>;
 }
 
 export interface Source<In, Out> {

@@ -114,7 +114,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
   }
 
   mayTake(input: In): boolean {
-    return this.hasRoom && (this.#limits.isPrompt?.(input) ?? true);
+    return this.hasRoom && (this.#limits.inline?.isPrompt?.(input) ?? true);
   }
 
   handOver(item: It): void {
@@ -122,7 +122,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
   }
 
   resultOf(input: In): Out | undefined {
-    if (!this.#limits.isPure || !this.hasRoom) return undefined;
+    if (!this.#limits.inline?.isPure || !this.hasRoom) return undefined;
     try {
       const out = this.#handler(input, this.#stopping.signal, () => 'owned');
       return isPromise(out) ? undefined : out;
@@ -133,7 +133,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
   }
 
   used(out: Out): void {
-    this.#limits.used?.(out);
+    this.#limits.inline?.used?.(out);
   }
 
   #run(item: It): void {

@@ -33,12 +33,12 @@ export interface Router {
 }
 
 /** Returns an event that the router puts into quarantine: routing it stopped processes. */
-function stalled(received: ReceivedEvent, blame: string): ReceivedEvent {
+function stalled(received: ReceivedEvent, stalls: string): ReceivedEvent {
   const { bytes, acceptedAt, decoded, origin } = received;
   const { eventId, merchantId } = decoded.ok ? decoded.event : decoded;
   const reason = 'event_stalled' as const;
   const ids = { ...(eventId && { eventId }), ...(merchantId && { merchantId }) };
-  const refused = { bytes, acceptedAt, decoded: { ok: false as const, reason, detail: blame, ...ids } };
+  const refused = { bytes, acceptedAt, decoded: { ok: false as const, reason, detail: stalls, ...ids } };
   return origin === undefined ? refused : { ...refused, origin };
 }
 
@@ -67,7 +67,11 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
   };
   const route = (received: ReceivedEvent): RouterResult => {
     const startedAt = clock.wall();
-    const routing = fanOut(blamed(received, startedAt), { directory, acceptsSimulated, now: startedAt });
+    const routing = fanOut(unlessStalled(received, startedAt), {
+      directory,
+      acceptsSimulated,
+      now: startedAt,
+    });
     const result =
       !tracer || routing.kind === 'repeated'
         ? routing
@@ -75,17 +79,17 @@ export async function startRouter(deps: RouterDeps): Promise<Router> {
     if (result.kind === 'routed' && received.decoded.ok) unfamiliar.note(received.decoded.event, result);
     return result;
   };
-  const blamed = (received: ReceivedEvent, now: number) => {
+  const unlessStalled = (received: ReceivedEvent, now: number) => {
     if (received.isRepeat) return received;
-    const blame = received.decoded.ok && deps.culprits?.ofEvent(received.decoded.event.eventId, now);
-    return blame ? stalled(received, blame) : received;
+    const stalls = received.decoded.ok && deps.culprits?.ofEvent(received.decoded.event.eventId, now);
+    return stalls ? stalled(received, stalls) : received;
   };
   const consumer = await broker.events.consume(
     (received) => {
       const { decoded } = received;
       return decoded.ok ? activity.within(eventLabel(decoded.event), () => route(received)) : route(received);
     },
-    { inFlightMax: IN_FLIGHT_MAX, isPure: !tracer, used: count },
+    { inFlightMax: IN_FLIGHT_MAX, inline: { isPure: !tracer, used: count } },
   );
   return {
     async stop(deadlineMs) {

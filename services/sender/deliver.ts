@@ -94,8 +94,8 @@ function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace
   if (directory.merchant(task.merchantId)?.state === 'paused')
     return parked(task, heldTier(task), 'merchant_paused', deps);
 
-  const blame = deps.culprits?.ofTask(task, clock.wall());
-  if (blame) return aside(task, blame, clock.wall());
+  const stalls = deps.culprits?.ofTask(task, clock.wall());
+  if (stalls) return aside(task, stalls, clock.wall());
 
   const opened = deps.open(endpoint);
   if (!opened) return parked(task, heldTier(task), 'secret_not_openable', deps);
@@ -201,9 +201,9 @@ function parked(
 }
 
 /** The journal tells the merchant that the delivery waits; the quarantine keeps the task for operators. */
-function aside(task: DeliveryTask, blame: string, at: number): DeliverResult {
+function aside(task: DeliveryTask, stalls: string, at: number): DeliverResult {
   const entry = { kind: 'parked', at, delivery: headOf(task), reason: 'put_aside', until: null } as const;
-  const detail = `attempt ${task.attempt} of delivery ${task.deliveryId} is not made: ${blame}`;
+  const detail = `attempt ${task.attempt} of delivery ${task.deliveryId} is not made: ${stalls}`;
   const record = { reason: 'attempt_stalled', detail, at } as const;
   return {
     kind: 'aside',

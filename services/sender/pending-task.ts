@@ -1,13 +1,14 @@
 import type { Ownership, Settlement } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import type { Deadline } from '../process/deadlines.ts';
+import type { AttemptTime, Blame } from './blame/blame.ts';
 import type { Answer, Pace } from './http/pace.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { QueuedTask } from './lanes/queued-task.ts';
 
 /** Makes the attempt when its turn has come, and handles a parked task. */
 export interface PendingTaskOwner {
+  readonly blame: Blame;
   attempt(pending: PendingTask): void;
   /** The receiver has answered; the attempt ends when the rest of its response is read. */
   answered(pending: PendingTask, answer: Answer): void;
@@ -28,13 +29,10 @@ export class PendingTask implements QueuedTask, Pace {
   readonly isBacklog: boolean;
   readonly settle: (settlement: Settlement) => void;
   readonly fail: (error: unknown) => void;
+  readonly time: AttemptTime<QueuedTask>;
   place: QueuedTask['place'] = 'new';
-  startedAt = 0;
-  deadline: Deadline<QueuedTask> | null = null;
   hasReleased = false;
   isProbe = false;
-  isDemoted = false;
-  onSlow = () => {};
   readonly #owner: PendingTaskOwner;
 
   constructor(
@@ -53,6 +51,7 @@ export class PendingTask implements QueuedTask, Pace {
     this.isBacklog = on.task.hop > 0;
     this.settle = settle;
     this.fail = fail;
+    this.time = owner.blame.timeOf<QueuedTask>(this);
     this.#owner = owner;
   }
 
@@ -60,20 +59,8 @@ export class PendingTask implements QueuedTask, Pace {
     return this.lanes.startsSlow(this);
   }
 
-  held(): void {
-    this.lanes.held(this);
-  }
-
-  stepped(): void {
-    this.lanes.stepped(this);
-  }
-
   answered(answer: Answer): void {
     this.#owner.answered(this, answer);
-  }
-
-  turnSlow(): void {
-    this.onSlow();
   }
 
   start(): void {

@@ -8,12 +8,12 @@ import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
 import { type DeliveryTask, type ParkedReason, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
-import { Lateness } from '../process/lateness.ts';
 import { type Logger, withoutRedaction } from '../telemetry/logger.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
 import { resultOf, resultOfStatus } from './attempt-result.ts';
 import { traceAttempt } from './attempt-span.ts';
+import { Blame } from './blame/blame.ts';
 import { type DeliverDeps, type DeliverResult, deliver } from './deliver.ts';
 import type { Answer } from './http/pace.ts';
 import type { Transport } from './http/transport.ts';
@@ -62,8 +62,6 @@ export interface Sender {
   inFlight(): { readonly fast: number; readonly slow: number; readonly waiting: number };
 }
 
-/** Above this share of the last second, this process is too late to judge receivers. */
-const LATE_SHARE = 0.2;
 /** The interval of readiness checks while the sender is not ready. */
 const READY_CHECK_MS = 100;
 /** The part of a stop's deadline reserved for making interrupted tasks durable. */
@@ -78,6 +76,7 @@ export async function startSender(deps: SenderDeps): Promise<Sender> {
 }
 
 class RunningSender implements Sender, PendingTaskOwner {
+  readonly blame: Blame;
   readonly #deps: SenderDeps;
   readonly #deliverDeps: DeliverDeps;
   readonly #activity: Activity;
@@ -86,7 +85,6 @@ class RunningSender implements Sender, PendingTaskOwner {
   readonly #attempts: Logger;
   readonly #parkingLog: ParkingLog;
   readonly #intakes: Intake[] = [];
-  readonly #lateness: Lateness;
   #isStopping = false;
   #stopped: Promise<void> | null = null;
   #readyAgain: Promise<void> | null = null;
@@ -94,7 +92,7 @@ class RunningSender implements Sender, PendingTaskOwner {
   constructor(deps: SenderDeps) {
     this.#deps = deps;
     this.#activity = deps.activity ?? NOT_WATCHED;
-    this.#lateness = new Lateness(deps.clock, () => this.#hasWork());
+    this.blame = deps.transport.blame ?? new Blame(deps.clock);
     this.#attempts = withoutRedaction(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
     const opener = new SecretOpener(deps.keyRing, deps.log);
@@ -112,13 +110,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const lanes = (taskClass: TaskClass) => {
       const source = deps.broker.tasks[taskClass];
       const wake = source.wake?.bind(source) ?? null;
-      const lateMs = () => this.#lateness.lateMs;
-      const isLate = () => this.#lateness.share > LATE_SHARE;
-      return new Lanes(
-        deps.clock,
-        { ...laneOptions(deps, IN_FLIGHT_SHARE[taskClass]), isLate, lateMs },
-        wake,
-      );
+      return new Lanes(deps.clock, this.blame, laneOptions(deps, IN_FLIGHT_SHARE[taskClass]), wake);
     };
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(
@@ -142,7 +134,7 @@ class RunningSender implements Sender, PendingTaskOwner {
           isWatched = true;
           return this.#handle({ task, lanes, signal, ownership });
         },
-        { inFlightMax, isPrompt: ({ endpointId }) => lanes.isPrompt(endpointId) },
+        { inFlightMax, inline: { isPrompt: ({ endpointId }) => lanes.isPrompt(endpointId) } },
       );
       this.#intakes.push(new Intake(lanes, consumer));
     }
@@ -166,7 +158,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     for (const taskClass of TASK_CLASSES) this.#release(taskClass);
     const ends = await Promise.all(stops);
     disarm();
-    this.#lateness.stop();
+    this.blame.stop();
     if (ends.includes('abandoned'))
       log.warn('sender stopped with unsettled tasks; they will be delivered again');
   }
@@ -175,7 +167,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     on: Pick<PendingTask, 'task' | 'lanes' | 'signal' | 'ownership'>,
   ): Settlement | Promise<Settlement> {
     if (this.#isStopping || on.signal.aborted) return RELEASED;
-    this.#lateness.watch();
+    this.blame.watch(this.#hasWork);
     return new Promise((settle, fail) => {
       on.lanes.admit(new PendingTask(on, this, settle, fail));
       this.#adjustIntakes();
@@ -219,9 +211,9 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   /** Holds the attempt until it is due, the directory is fresh and the task is certainly owned here; then makes it. */
   async #deliverLater(pending: PendingTask): Promise<DeliverResult> {
-    const { task, signal, ownership, lanes } = pending;
+    const { task, signal, ownership, time } = pending;
     const { clock } = this.#deps;
-    lanes.held(pending);
+    time.held();
     const ready = () => this.#deps.ready() && ownership() === 'owned';
     if (clock.now() < task.dueAt) {
       this.#metrics.early();
@@ -235,7 +227,7 @@ class RunningSender implements Sender, PendingTaskOwner {
       await this.#readyAgain;
     }
     if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
-    lanes.stepped(pending);
+    time.goesOn();
     return deliver(task, this.#deliverDeps, pending);
   }
 
@@ -268,10 +260,10 @@ class RunningSender implements Sender, PendingTaskOwner {
     }
   }
 
-  #hasWork(): boolean {
+  readonly #hasWork = (): boolean => {
     const { fast, slow, waiting } = this.inFlight();
     return fast + slow + waiting > 0;
-  }
+  };
 
   #sum(count: 'fast' | 'slow' | 'waiting' | 'demoted'): number {
     return TASK_CLASSES.reduce((sum, taskClass) => sum + this.#lanes[taskClass].counts[count], 0);

@@ -29,14 +29,14 @@ export function firstAttemptGuarantees(bench: GiveBench): void {
         const { event } = decoded;
         return { kind: 'routed', tasks: tasksOf(event), journal: routed(event) };
       },
-      { inFlightMax: 100, isPure: true },
+      { inFlightMax: 100, inline: { isPure: true } },
     );
 
   const send = (
     broker: Broker,
     handler: (task: DeliveryTask, signal: AbortSignal) => Settlement | Promise<Settlement>,
     isPrompt = () => true,
-  ) => broker.tasks.live.consume(handler, { inFlightMax: 1000, isPrompt });
+  ) => broker.tasks.live.consume(handler, { inFlightMax: 1000, inline: { isPrompt } });
 
   it('repeats after a crash the attempts that were not settled, and no others', async () => {
     let broker = await bench().open();

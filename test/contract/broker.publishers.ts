@@ -19,7 +19,7 @@ export function publisherGuarantees(bench: GiveBench): void {
         received.push(input);
         return fanOut(input, { directory, acceptsSimulated: true, now: bench().clock.now() });
       },
-      { inFlightMax: 10, isPure },
+      { inFlightMax: 10, inline: { isPure } },
     );
   const publisherOf = (eventId: string) => {
     const found = received.find(({ decoded }) => decoded.ok && decoded.event.eventId === eventId);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Broker, ConsumeLimits, ReceivedEvent, RouterResult } from '../../services/broker/broker.ts';
+import type { Broker, Inline, ReceivedEvent, RouterResult } from '../../services/broker/broker.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { anEvent, quarantined, routed, taskOf } from '../support/records/broker-records.ts';
 import { type GiveBench, stopped } from './broker-bench.ts';
@@ -17,14 +17,14 @@ export function routingGuarantees(bench: GiveBench): void {
   const consume = (
     broker: Broker,
     handler: (event: DomainEvent, bytes: Uint8Array) => RouterResult = route,
-    limits: Partial<ConsumeLimits<ReceivedEvent, RouterResult>> = {},
+    inline: Inline<ReceivedEvent, RouterResult> = {},
   ) =>
     broker.events.consume(
       ({ decoded, bytes }) => {
         if (!decoded.ok) throw new Error('not decoded');
         return handler(decoded.event, bytes);
       },
-      { inFlightMax: 100, isPure: true, ...limits },
+      { inFlightMax: 100, inline: { isPure: true, ...inline } },
     );
 
   const taken = async (broker: Broker) => {

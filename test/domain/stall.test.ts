@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blameKey, Culprits, STALLS_KEPT_MS, type Stall } from '../../services/domain/stalls/stall.ts';
+import { Culprits, culpritKey, STALLS_KEPT_MS, type Stall } from '../../services/domain/stalls/stall.ts';
 
 const NOW = STALLS_KEPT_MS * 10;
 const task = (n: number, endpoint = n, merchant = n) => ({
@@ -61,7 +61,7 @@ it('a stall counts for a week', () => {
 
 it('a pardon forgets what it names, and later stalls count again', () => {
   const culprits = culpritsOf([1, 2, 3, 4, 5].map((n) => stall(task(n, 7, 8))));
-  culprits.note({ at: NOW, pardoned: [blameKey('endpoint', 'e7'), blameKey('merchant', 'm8')] });
+  culprits.note({ at: NOW, pardoned: [culpritKey('endpoint', 'e7'), culpritKey('merchant', 'm8')] });
   expect(culprits.ofTask(task(6, 7, 8), NOW)).toBeNull();
   for (const n of [1, 2, 3]) culprits.note(stall(task(n + 10, 7, 8)));
   expect(culprits.ofTask(task(6, 7, 8), NOW)).toContain('3 times');

@@ -2,11 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Consumer } from '../../services/broker/broker.ts';
 import { Intake } from '../../services/sender/intake.ts';
-import type { LaneOptions } from '../../services/sender/lanes/lane-options.ts';
-import { laneBench } from './lanes/lane-bench.ts';
+import { type BenchOptions, laneBench } from './lanes/lane-bench.ts';
 
 /** An intake that is shut because of a burst to an endpoint that answered once, and how often it was shut and opened. */
-function shutIntake(options: Partial<LaneOptions> = {}) {
+function shutIntake(options: BenchOptions = {}) {
   const { clock, lanes, started, admit, settle } = laneBench(options);
   const said: string[] = [];
   const consumer = { pause: () => said.push('pause'), resume: () => said.push('resume') };
@@ -30,11 +29,11 @@ test('the intake opens again as soon as the endpoint’s attempts are demoted, b
 
 describe('while this process is late', () => {
   /** No attempt to the endpoint starts or is demoted after the first ones, which fill the slow lane. */
-  const FULL = { slowSlots: 1, isLate: () => true };
+  const FULL = { slowSlots: 1, lateness: { isLate: () => true } };
 
   test('the intake stays shut for an endpoint that was silent only while the process could not listen', () => {
     let lateMs = 0;
-    const { clock, said } = shutIntake({ ...FULL, lateMs: () => lateMs });
+    const { clock, said } = shutIntake({ ...FULL, lateness: { isLate: () => true, lateMs: () => lateMs } });
     for (let i = 0; i < 30; i += 1) {
       lateMs += 95;
       clock.advance(100);
@@ -54,7 +53,10 @@ describe('while this process is late', () => {
 test('once this process is on time, the intake opens although no attempt ends', () => {
   let isLate = true;
   let lateMs = 0;
-  const { clock, said } = shutIntake({ slowSlots: 1, isLate: () => isLate, lateMs: () => lateMs });
+  const { clock, said } = shutIntake({
+    slowSlots: 1,
+    lateness: { isLate: () => isLate, lateMs: () => lateMs },
+  });
   lateMs = 600;
   clock.advance(600);
   expect(said).toEqual(['pause']);

@@ -26,10 +26,14 @@ const STORE_ENGINE_MAY = [
 const ENGINE_INSTEAD =
   'An engine knows the domain, the foundation, the codecs and its own port, so that another engine can take its place.';
 
+const BLAME_INSTEAD =
+  'It knows clocks and turns of the event loop, and nothing of lanes or HTTP: pass the value in. The rest of the ' +
+  'sender asks services/sender/blame/blame.ts, and nobody else asks.';
+
 const station = (name: string): Part => ({
   name: `the ${name} station`,
   files: new RegExp(`^services/${name}/`),
-  parts: [...STATION_MAY, 'the count of a replay'],
+  parts: [...STATION_MAY, 'the count of a replay', ...(name === 'sender' ? ['the blame of receivers'] : [])],
   instead: STATION_INSTEAD,
 });
 
@@ -109,7 +113,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|broker-status|losses|publish|stalls)\.ts$/,
+    files: /^services\/broker\/(broker|broker-status|inline|losses|publish|stalls)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
@@ -196,6 +200,21 @@ export const PARTS: readonly Part[] = [
     files: /^services\/replayer\/count-missed\.ts$/,
     parts: STATION_MAY,
     instead: STATION_INSTEAD,
+  },
+  {
+    // Whether time was a receiver's or ours: one file asks, the others measure.
+    name: 'the blame of receivers',
+    files: /^services\/sender\/blame\/blame\.ts$/,
+    parts: ['process', 'how time is blamed'],
+    packages: [],
+    instead: BLAME_INSTEAD,
+  },
+  {
+    name: 'how time is blamed',
+    files: /^services\/sender\/blame\//,
+    parts: ['process'],
+    packages: [],
+    instead: BLAME_INSTEAD,
   },
   ...STATIONS.map(station),
   {

@@ -127,6 +127,34 @@ describe('the wall around the Kafka client', () => {
   );
 });
 
+describe('the wall around the blame of receivers', () => {
+  prove(
+    importProblems,
+    [
+      [
+        'services/sender/blame/a.ts',
+        "import type { A } from '../lanes/a.ts';",
+        /how time is blamed must not import.*nothing of lanes or HTTP/,
+      ],
+      ['services/sender/blame/blame.ts', "import { a } from '../http/a.ts';", /pass the value in/],
+      ['services/sender/blame/a.ts', "import type { A } from './blame.ts';", /asks.*blame\.ts/],
+      ['services/sender/blame/a.ts', "import { performance } from 'node:perf_hooks';", /no package/],
+      ['services/sender/lanes/a.ts', "import { a } from '../blame/a.ts';", /sender station must not/],
+      [
+        'services/recorder/a.ts',
+        "import { a } from '../sender/blame/blame.ts';",
+        /recorder station must not/,
+      ],
+      ['services/main.ts', "import { Blame } from './sender/blame/blame.ts';", /the wiring must not/],
+    ],
+    [
+      ['services/sender/blame/blame.ts', "import { a } from './a.ts';"],
+      ['services/sender/blame/a.ts', "import { b } from './b.ts'; import '../../process/clock.ts';"],
+      ['services/sender/http/a.ts', "import { Deadlines } from '../blame/blame.ts';"],
+    ],
+  );
+});
+
 describe('the rules on lengths', () => {
   const lines = (count: number) => '// line\n'.repeat(count);
   const body = (count: number) => `${'  step();\n'.repeat(count - 2)}}`;

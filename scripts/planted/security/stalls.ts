@@ -9,7 +9,7 @@ export const STALL_BUGS: readonly PlantedBug[] = [
     id: 'stalled-task-attempted-again',
     bug: 'a task that stopped two processes is attempted once more',
     file: 'services/sender/deliver.ts',
-    text: 'if (blame) return aside(task, blame, clock.wall());',
+    text: 'if (stalls) return aside(task, stalls, clock.wall());',
     replacement: '',
     test: STALLS,
     title: 'that freezes the process twice is put aside',

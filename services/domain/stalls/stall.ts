@@ -37,17 +37,17 @@ export const STALLS_KEPT_MS = 7 * 86_400_000;
  */
 const PUT_ASIDE_AT = { delivery: 2, endpoint: 3, merchant: 5, event: 2, record: 2 } as const;
 
-export type BlameKind = keyof typeof PUT_ASIDE_AT;
+export type CulpritKind = keyof typeof PUT_ASIDE_AT;
 
 /** Which ids of a piece of work are counted, by its kind. */
-const COUNTED: Readonly<Record<string, readonly BlameKind[]>> = {
+const COUNTED: Readonly<Record<string, readonly CulpritKind[]>> = {
   attempt: ['delivery', 'endpoint', 'merchant'],
   event: ['event'],
   record: ['record'],
 };
 
 /** Returns an id as stalls are counted by it and pardons name it. */
-export function blameKey(kind: BlameKind, id: string): string {
+export function culpritKey(kind: CulpritKind, id: string): string {
   return `${kind}:${id}`;
 }
 
@@ -96,7 +96,7 @@ export class Culprits {
     for (const kind of COUNTED[entry.busyWith ?? ''] ?? []) {
       const id = entry.fields[kind];
       if (id === undefined) continue;
-      const key = blameKey(kind, id);
+      const key = culpritKey(kind, id);
       this.#stalls.set(key, [...(this.#stalls.get(key) ?? []), entry]);
     }
   }
@@ -135,15 +135,15 @@ export class Culprits {
     return this.#stalls.size === 0 ? null : this.#of('record', place(), now);
   }
 
-  #of(kind: BlameKind, id: string, now: number): string | null {
-    const stalls = this.#stalls.get(blameKey(kind, id)) ?? [];
+  #of(kind: CulpritKind, id: string, now: number): string | null {
+    const stalls = this.#stalls.get(culpritKey(kind, id)) ?? [];
     const count = stalls.filter(({ at }) => at > now - STALLS_KEPT_MS).length;
     if (count < PUT_ASIDE_AT[kind]) return null;
     return `a process stood still and was ended ${count} times while it was busy with ${SUBJECT[kind]} ${id}`;
   }
 }
 
-const SUBJECT: Readonly<Record<BlameKind, string>> = {
+const SUBJECT: Readonly<Record<CulpritKind, string>> = {
   delivery: 'delivery',
   endpoint: 'deliveries to endpoint',
   merchant: 'deliveries of merchant',

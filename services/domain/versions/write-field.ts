@@ -17,7 +17,7 @@ type WriteValue = (value: EventValue, fault: Fault) => string;
 /** Returns `"name":value`, with a comma before it except for an object's first field, or nothing. */
 export type WriteField = (data: { readonly [field: string]: EventValue }, fault: Fault) => string;
 
-function blame(fault: Fault, pointer: string, detail: string): string {
+function fail(fault: Fault, pointer: string, detail: string): string {
   if (fault.pointer === '') {
     fault.pointer = pointer;
     fault.detail = detail;
@@ -49,8 +49,7 @@ function compileField(
   }
   return (data, fault) => {
     const value = data[name];
-    if (value === undefined || value === null)
-      return blame(fault, pointer, `${name} is required but missing`);
+    if (value === undefined || value === null) return fail(fault, pointer, `${name} is required but missing`);
     return `${key}${write(value, fault)}`;
   };
 }
@@ -62,17 +61,17 @@ function compileValue(field: Field, pointer: string, version: ApiVersion, entitl
       return compileString(pointer, field.renamed?.[version]);
     case 'uuid':
       return (value, fault) =>
-        typeof value === 'string' && isUuid(value) ? `"${value}"` : blame(fault, pointer, 'is not a UUID');
+        typeof value === 'string' && isUuid(value) ? `"${value}"` : fail(fault, pointer, 'is not a UUID');
     case 'decimal':
       return (value, fault) =>
         (typeof value === 'string' ? canonicalDecimal(value) : undefined) ??
-        blame(fault, pointer, 'is not a plain decimal string');
+        fail(fault, pointer, 'is not a plain decimal string');
     case 'integer':
       return (value, fault) =>
-        Number.isSafeInteger(value) ? String(value) : blame(fault, pointer, 'is not an integer');
+        Number.isSafeInteger(value) ? String(value) : fail(fault, pointer, 'is not an integer');
     case 'boolean':
       return (value, fault) =>
-        typeof value === 'boolean' ? String(value) : blame(fault, pointer, 'is neither true nor false');
+        typeof value === 'boolean' ? String(value) : fail(fault, pointer, 'is neither true nor false');
     case 'object':
       return compileObject(field.fields ?? [], pointer, version, entitled);
     case 'array':
@@ -83,13 +82,13 @@ function compileValue(field: Field, pointer: string, version: ApiVersion, entitl
 function compileString(pointer: string, renamed?: Readonly<Record<string, string>>): WriteValue {
   if (renamed === undefined) {
     return (value, fault) =>
-      typeof value === 'string' ? JSON.stringify(value) : blame(fault, pointer, 'is not a string');
+      typeof value === 'string' ? JSON.stringify(value) : fail(fault, pointer, 'is not a string');
   }
   const names = new Map(Object.entries(renamed));
   return (value, fault) =>
     typeof value === 'string'
       ? JSON.stringify(names.get(value) ?? value)
-      : blame(fault, pointer, 'is not a string');
+      : fail(fault, pointer, 'is not a string');
 }
 
 function compileObject(
@@ -101,7 +100,7 @@ function compileObject(
   const writers = compileFields(fields, pointer, version, entitled);
   return (value, fault) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return blame(fault, pointer, 'is not an object');
+      return fail(fault, pointer, 'is not an object');
     }
     return writeObject(writers, value, fault);
   };
@@ -113,7 +112,7 @@ function compileArray(field: Field, pointer: string, version: ApiVersion, entitl
       ? compileString(pointer)
       : compileObject(field.fields, pointer, version, entitled);
   return (value, fault) => {
-    if (!Array.isArray(value)) return blame(fault, pointer, 'is not an array');
+    if (!Array.isArray(value)) return fail(fault, pointer, 'is not an array');
     return `[${value.map((item) => write(item, fault)).join(',')}]`;
   };
 }

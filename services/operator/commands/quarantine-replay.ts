@@ -1,7 +1,7 @@
 import { timestampOrNull } from '../../api/endpoint-json.ts';
 import type { Requeued } from '../../broker/broker.ts';
 import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
-import { type BlameKind, blameKey } from '../../domain/stalls/stall.ts';
+import { type CulpritKind, culpritKey } from '../../domain/stalls/stall.ts';
 import type { Arguments, Given } from './arguments.ts';
 import type { BrokerContext, OperatedBroker } from './command.ts';
 import { FILTER, type Filter, filterOf, matcherOf } from './quarantine-filter.ts';
@@ -51,7 +51,7 @@ class Choice {
     }
     if (id !== null) this.newEvents.push({ position, eventId: record.eventId, newEventId: id });
     this.wanted.push(position);
-    for (const key of blamedFor(record)) this.pardoned.add(key);
+    for (const key of culpritsOf(record)) this.pardoned.add(key);
   }
 }
 
@@ -140,10 +140,10 @@ function replayed(
 }
 
 /** Returns what stalls were counted by for a record that was put aside; nothing for others. */
-function blamedFor({ reason, deliveryId, endpointId, merchantId, eventId, origin }: Quarantined): string[] {
-  const ids: Partial<Record<BlameKind, string | null | undefined>> = {
+function culpritsOf({ reason, deliveryId, endpointId, merchantId, eventId, origin }: Quarantined): string[] {
+  const ids: Partial<Record<CulpritKind, string | null | undefined>> = {
     ...(reason === 'attempt_stalled' && { delivery: deliveryId, endpoint: endpointId, merchant: merchantId }),
     ...(reason === 'event_stalled' && { event: eventId, record: origin && placeOf(origin) }),
   };
-  return Object.entries(ids).flatMap(([kind, id]) => (id ? [blameKey(kind as BlameKind, id)] : []));
+  return Object.entries(ids).flatMap(([kind, id]) => (id ? [culpritKey(kind as CulpritKind, id)] : []));
 }

@@ -20,12 +20,6 @@ export interface PoolLimits extends ConnectionLimits, OriginLimits {
   readonly ageMsMax: number;
 }
 
-/**
- * After this many reused connections, opened one after the other, were closed under a request, each is used only once.
- */
-const CLOSINGS_MAX = 3;
-const CLOSINGS_WINDOW_MS = 60_000;
-const SINGLE_USE_MS = 5 * 60_000;
 /** Ages are spread over this part of the limit, so that connections opened together do not end together. */
 const AGE_SPREAD = 0.25;
 /** The golden ratio's fraction: its multiples are spread evenly over 0 to 1. */
@@ -75,14 +69,13 @@ export class ConnectionPool {
     queue.exchanges.push(exchange);
     share.waiting.append(queue);
     this.#sendWaiting(route.origin);
-    if (!exchange.connection && !exchange.isOver) exchange.held();
+    if (!exchange.connection && !exchange.isOver) exchange.time.held();
   }
 
   /** The exchange has ended. `isReusable`: its connection can carry another. */
   done(exchange: PooledExchange, isReusable: boolean): void {
-    const { connection } = exchange;
+    const connection = exchange.putDown();
     if (!connection) return;
-    exchange.connection = null;
     const { origin } = connection.route;
     shareOf(origin, exchange).busy -= 1;
     if (isReusable) this.#rest(connection);
@@ -94,8 +87,8 @@ export class ConnectionPool {
   sendAgain(exchange: PooledExchange): void {
     const { connection } = exchange;
     if (!connection) return;
-    const { route } = connection;
-    this.#noteClosing(connection);
+    const { openedAt, route } = connection;
+    route.closings.note(openedAt, this.#clock);
     // What was kept of its receiver is doubted: the connection, and so the session.
     route.origin.target.sessions.forget();
     const fresh = this.#open(route);
@@ -103,22 +96,11 @@ export class ConnectionPool {
     this.#carry(fresh, exchange);
   }
 
-  /** Counts a closing. Connections opened before the last closing may have been closed together: they count as one. */
-  #noteClosing({ route, openedAt }: PooledConnection): void {
-    if (openedAt < route.closedAt) return;
-    const now = this.#clock.now();
-    route.closings = this.#hadClosing(route) ? route.closings + 1 : 1;
-    route.closedAt = now;
-    if (route.closings < CLOSINGS_MAX) return;
-    route.closings = 0;
-    route.singleUseUntil = now + SINGLE_USE_MS;
-  }
-
   /** Counts an exchange in flight among the slow ones from now on. One that waits for a connection is never slow. */
   turnSlow(exchange: PooledExchange): void {
     const origin = exchange.connection?.route.origin;
     if (!origin || exchange.isSlow || exchange.isOver) return;
-    exchange.isSlow = true;
+    exchange.turnSlow();
     origin.quick.busy -= 1;
     origin.slow.busy += 1;
     this.#sendWaiting(origin);
@@ -167,17 +149,8 @@ export class ConnectionPool {
   }
 
   #carry(connection: PooledConnection, exchange: PooledExchange): void {
-    exchange.connection = connection;
-    exchange.carried();
-    connection.carry(exchange, this.#isSingleUse(connection.route));
-  }
-
-  #isSingleUse({ singleUseUntil }: Route): boolean {
-    return singleUseUntil > 0 && singleUseUntil > this.#clock.now();
-  }
-
-  #hadClosing({ closedAt }: Route): boolean {
-    return closedAt > 0 && this.#clock.now() - closedAt < CLOSINGS_WINDOW_MS;
+    exchange.carriedBy(connection);
+    connection.carry(exchange, connection.route.closings.isSingleUse(this.#clock));
   }
 
   #open(route: Route): PooledConnection {
@@ -194,7 +167,7 @@ export class ConnectionPool {
 
   #rest(connection: PooledConnection): void {
     const { route } = connection;
-    if (this.#isSingleUse(route)) {
+    if (route.closings.isSingleUse(this.#clock)) {
       this.#drop(connection);
       return;
     }
@@ -205,7 +178,7 @@ export class ConnectionPool {
   }
 
   #takeFree(route: Route): PooledConnection | undefined {
-    if (this.#isSingleUse(route)) return undefined;
+    if (route.closings.isSingleUse(this.#clock)) return undefined;
     for (;;) {
       const free = route.free.pop();
       if (!free) return undefined;
@@ -240,8 +213,7 @@ export class ConnectionPool {
     route.origin.open -= 1;
     route.open -= 1;
     connection.close();
-    if (route.open === 0 && !this.#isSingleUse(route) && !this.#hadClosing(route))
-      this.#origins.forget(route);
+    if (route.open === 0 && !route.closings.isKnown(this.#clock)) this.#origins.forget(route);
   }
 }
 

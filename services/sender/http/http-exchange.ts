@@ -1,32 +1,22 @@
 import type { Dispatcher } from 'undici';
 import type { Exchange, FailureCode } from '../../domain/attempt.ts';
-import type { Deadline } from '../../process/deadlines.ts';
 import type { Activity } from '../../watchdog/activity.ts';
+import type { Deadline, Deadlines, ReceiverTime } from '../blame/blame.ts';
 import { ConnectFailure, type ConnectFailureFacts } from './connect-failure.ts';
 import { brokenExchange, decidedBy, NEVER_SENT, ORIGIN_BUSY } from './failure-names.ts';
 import type { SearchAllowance } from './masking/secret-search.ts';
 import type { Pace } from './pace.ts';
-import { ReceiverTime, type Times } from './receiver-time.ts';
+import {
+  BODY_READ_BYTES_MAX,
+  HEAD_WIRE_BYTES_MAX,
+  HEADER_LINES_MAX,
+  INTERIM_MAX,
+  PIECES_MAX,
+  WIRE_BYTES_MAX,
+} from './response-limits.ts';
 import { ResponseLog } from './response-log.ts';
 import type { Posted, WebhookRequest } from './webhook-request.ts';
 
-/** A body is read up to here so that the connection can be reused; a longer one ends the connection. */
-const BODY_READ_BYTES_MAX = 64 * 1024;
-/** More header lines than this are an attack, whatever their size. Names and values in turn: two entries each. */
-const HEADER_LINES_MAX = 256;
-/** Interim responses (1xx) before the final one. Endless ones would use up the time-out. */
-const INTERIM_MAX = 16;
-/**
- * The most pieces (TLS records) of a response, and the most chunks of a body: each costs about ten microseconds of the
- * only event loop, however small it is.
- */
-const PIECES_MAX = 1024;
-/**
- * Bytes before the head is complete, including those that no header limit counts, such as spaces and interim heads.
- */
-const HEAD_WIRE_BYTES_MAX = 64 * 1024;
-/** Bytes of a whole response, framing included. */
-const WIRE_BYTES_MAX = 512 * 1024;
 /** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
 const READ_ON_MS_MAX = 1000;
 
@@ -39,16 +29,21 @@ export interface Carrier {
 }
 
 /** Notified when an exchange is over, before its promise is resolved. */
-export interface ExchangeOwner<On extends Carrier> extends Times {
+export interface ExchangeOwner<On extends Carrier> {
   readonly activity: Activity;
+  /** The total time of each exchange. */
+  readonly timeOuts: Deadlines<HttpExchange<On>>;
+  /** The end of reading a decided response, unless more arrives. */
+  readonly pauses: Deadlines<HttpExchange<On>>;
+  now(): number;
+  /** Returns the time of an exchange that no lane has started. */
+  ownTime(): ReceiverTime;
   /** `isReusable`: the response was complete, so the connection may carry the next request. */
   ended(exchange: HttpExchange<On>, isReusable: boolean): void;
   /** Its connection, used before, closed before the first byte of a response: send it once more, on a fresh one. */
   sendAgain(exchange: HttpExchange<On>): void;
   /** Searches a long response for the secret, now or in a later turn of the event loop. */
   searchInTurn(search: () => void): void;
-  /** Its status has arrived, and more of it is expected: calls `readEnough` when nothing arrives for a while. */
-  readsOn(exchange: HttpExchange<On>): void;
   /** Returns how much of a response to this merchant may be searched for the secret. */
   searchAllowanceOf(merchantId: string): SearchAllowance;
 }
@@ -57,20 +52,26 @@ export interface ExchangeOwner<On extends Carrier> extends Times {
  * One request and its response, as undici's handler: no streams, no promise and no AbortSignal per request. Ends
  * exactly once. The final status line decides. The rest is read for the log: while it arrives, the attempt holds neither
  * its endpoint's window nor time of its receiver.
+ *
+ *     new ─ no connection left ──► held ─ its turn ──► carried ─ connected ──► sent
+ *     new ─ a connection, free or new ───────────────► carried
+ *     sent ─ the connection closed without a byte, used before ──► carried: once more, on a new one
+ *     sent ─ interim status ──► sent; the 17th ends it
+ *     sent ─ final status ──► decided ─ its end, nothing for 100 ms, a second, too much of it ──► over
+ *     any ─ time-out, broken connection, our stop ──► over; one that is decided, by its status
  */
 export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.DispatchHandler {
   readonly request: WebhookRequest;
-  /** The connection that carries it, if any; set by the pool. */
-  connection: On | null = null;
-  /** Counted by the pool among the slow ones. */
-  isSlow: boolean;
-  /** When its total time ends; set by the transport. */
-  deadline: Deadline<HttpExchange<On>> | null = null;
-  /** When reading the rest of a decided response ends, unless more arrives; set by the transport. */
-  readOn: Deadline<HttpExchange<On>> | null = null;
+  readonly time: ReceiverTime;
+  /** When its total time ends. */
+  readonly deadline: Deadline<HttpExchange<On>>;
+  /** When reading the rest of a decided response ends, unless more arrives. */
+  #pause: Deadline<HttpExchange<On>> | null = null;
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
   readonly #resolve: (posted: Posted) => void;
+  #connection: On | null = null;
+  #isSlow: boolean;
   /** Of the final response, from its status line on. */
   #log: ResponseLog | null = null;
   #isHeadRead = false;
@@ -78,8 +79,6 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #decidedAt: number | null = null;
   #bodyPieces = 0;
   #interim = 0;
-  readonly #receiver = new ReceiverTime();
-  #isHeld = false;
   #isSent = false;
   #hasAnswered = false;
   /** The response is complete, and is searched for the secret. */
@@ -93,19 +92,48 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     resolve: (posted: Posted) => void,
   ) {
     this.request = request;
-    this.isSlow = pace?.isSlow ?? false;
+    this.#isSlow = pace?.isSlow ?? false;
+    this.time = pace?.time ?? owner.ownTime();
     this.#pace = pace;
     this.#owner = owner;
     this.#resolve = resolve;
+    this.deadline = owner.timeOuts.add(this, owner.now());
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
+  /** The connection that carries it, if any. */
+  get connection(): On | null {
+    return this.#connection;
+  }
+
+  /** It counts among the slow ones of its origin. */
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
+  turnSlow(): void {
+    this.#isSlow = true;
+  }
+
+  /** The pool has given it a connection, which may have to be opened first. */
+  carriedBy(connection: On): void {
+    this.#connection = connection;
+    this.time.carried();
+  }
+
+  /** Returns the connection that carried it, which is free now. */
+  putDown(): On | null {
+    const connection = this.#connection;
+    this.#connection = null;
+    return connection;
+  }
+
   /** The total time has ended: anything not received counts as missing. */
   timeOut(): void {
-    if (!this.connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
+    if (!this.#connection) this.#finish(NEVER_SENT, false, ORIGIN_BUSY);
     else if (this.#interim > 0) this.#end('http_1xx', 'only interim responses came in time');
     else if (this.#isSent) this.#end('response_timeout', 'no complete response in time');
     else this.#end('connect_timeout', 'no connection in time');
@@ -117,26 +145,9 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#finish({ kind: 'interrupted' }, false);
   }
 
-  /** It has to wait for a connection, because its origin has reached its limit. */
-  held(): void {
-    this.#isHeld = true;
-    this.#pace?.held();
-  }
-
-  /** The pool has given it a connection, which may have to be opened first. */
-  carried(): void {
-    this.#receiver.waits(this.#owner);
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    this.#pace?.stepped();
-  }
-
   /** The receiver has answered a step of a new connection, and the next one is sent. */
   stepped(): void {
-    if (this.#isOver) return;
-    this.#receiver.add(this.#owner);
-    this.#receiver.waits(this.#owner);
-    this.#pace?.stepped();
+    if (!this.#isOver) this.time.stepped();
   }
 
   /** Its connection is established. */
@@ -203,10 +214,11 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #readOn(log: ResponseLog): void {
     const now = this.#owner.now();
     this.#decidedAt ??= now;
-    this.#receiver.add(this.#owner);
+    this.time.answered();
     if (this.#isHeadRead) this.#answered(log);
+    if (this.#pause) this.#owner.pauses.remove(this.#pause);
+    this.#pause = this.#owner.pauses.add(this, now);
     if (now - this.#decidedAt >= READ_ON_MS_MAX) this.readEnough();
-    else this.#owner.readsOn(this);
   }
 
   /** The lanes go on without the rest. Later, because they may start attempts, and undici is reading this connection. */
@@ -214,7 +226,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     const pace = this.#pace;
     if (!pace || this.#hasAnswered) return;
     this.#hasAnswered = true;
-    const receiverMs = this.#receiver.total;
+    const receiverMs = this.time.receiverMs;
     queueMicrotask(() => pace.answered({ status, retryAfterSeconds, receiverMs }));
   }
 
@@ -229,12 +241,12 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     if (error instanceof ConnectFailure && !this.#log) {
       const { failureCode, message, facts } = error;
       this.#finish({ kind: 'failed', failureCode, detail: message, response: null }, false, facts);
-    } else if (this.connection?.endedUnanswered(this.#isSent, error)) {
+    } else if (this.#connection?.endedUnanswered(this.#isSent, error)) {
       // Only once: the fresh connection has carried nothing before.
       this.#isSent = false;
       this.#owner.sendAgain(this);
     } else {
-      const { failureCode, detail } = brokenExchange(this.connection?.tlsError ?? error, this.#interim > 0);
+      const { failureCode, detail } = brokenExchange(this.#connection?.tlsError ?? error, this.#interim > 0);
       this.#end(failureCode, detail);
     }
   }
@@ -252,7 +264,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#isDeciding = true;
     this.#decidedAt ??= this.#owner.now();
     // What follows is our own time.
-    this.#receiver.add(this.#owner);
+    this.time.answered();
     const decide = () => this.#labelled(() => this.#finish(decidedBy(log.kept(), fault), fault === null));
     if (log.isLong) {
       this.#answered(log);
@@ -260,10 +272,12 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     } else decide();
   }
 
-  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = NO_FACTS): void {
+  #finish(exchange: Exchange, isReusable: boolean, facts: ConnectFailureFacts = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#receiver.add(this.#owner);
+    this.time.answered();
+    this.#owner.timeOuts.remove(this.deadline);
+    if (this.#pause) this.#owner.pauses.remove(this.#pause);
     this.#owner.ended(this, isReusable);
     this.#resolve({
       exchange,
@@ -272,7 +286,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       sign: facts.sign ?? 'reached',
       ownFault: facts.ownFault ?? null,
       endedAt: this.#decidedAt ?? this.#owner.now(),
-      receiverMs: this.#receiver.total,
+      receiverMs: this.time.receiverMs,
     });
   }
 
@@ -283,5 +297,3 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     else this.#owner.activity.within(label, work);
   }
 }
-
-const NO_FACTS: ConnectFailureFacts = {};

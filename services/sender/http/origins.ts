@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { LinkedList, ListNode } from '../../process/linked-list.ts';
+import { Closings } from './closings.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectTarget } from './dialler.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -53,11 +54,7 @@ export class Route {
   open = 0;
   readonly quick = new Queue(this);
   readonly slow = new Queue(this);
-  /** How often in a row a reused connection was found closed, and when last. */
-  closings = 0;
-  closedAt = 0;
-  /** Until then every connection carries one request only, milliseconds since the epoch. */
-  singleUseUntil = 0;
+  readonly closings = new Closings();
 
   constructor(origin: Origin, merchantId: string) {
     this.origin = origin;

@@ -1,3 +1,5 @@
+import type { ReceiverTime } from '../blame/blame.ts';
+
 /** A response whose status and headers have arrived. */
 export interface Answer {
   readonly status: number;
@@ -7,15 +9,12 @@ export interface Answer {
   readonly receiverMs: number;
 }
 
-/** Whether an attempt is slow. The lanes decide it, and nothing else does. */
+/** An attempt that the lanes have started. */
 export interface Pace {
+  /** Whether it starts slow. */
   readonly isSlow: boolean;
-  /** Called when a running attempt turns slow; set by the transport. */
-  onSlow: () => void;
-  /** Called when the attempt has to wait for a connection of ours: no time of its receiver passes until `stepped`. */
-  held(): void;
-  /** Called when our part is done: from now on the attempt waits for the receiver. */
-  stepped(): void;
+  /** Whose time passes in it. It tells when the attempt turns slow. */
+  readonly time: ReceiverTime;
   /** Called when the receiver has answered although the exchange goes on: the rest of the response is read for the log. */
   answered(answer: Answer): void;
 }

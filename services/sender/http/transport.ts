@@ -1,8 +1,7 @@
 import type { Clock } from '../../process/clock.ts';
-import { Deadlines } from '../../process/deadlines.ts';
 import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../process/descriptors.ts';
-import { LoopTurns } from '../../process/loop-turns.ts';
 import { type Activity, NOT_WATCHED } from '../../watchdog/activity.ts';
+import { Blame, Deadlines, type ReceiverTime } from '../blame/blame.ts';
 import { AddressGuard, type EgressPolicy } from './address-guard.ts';
 import { ConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { Connector, secureContext } from './connector.ts';
@@ -26,6 +25,8 @@ export interface Transport {
    * the exchange needs is counted.
    */
   post(request: WebhookRequest, pace?: Pace): Promise<Posted>;
+  /** Tells receivers' time from ours; absent where it is not measured. */
+  readonly blame?: Blame;
   /** Connections opened so far. */
   readonly connectionsOpened: number;
   /** Ends every exchange in flight as interrupted, for our shutdown. */
@@ -85,12 +86,12 @@ export function openTransport(options: TransportOptions): HttpTransport {
 
 export class HttpTransport implements Transport, ExchangeOwner<PooledConnection> {
   readonly activity: Activity;
+  readonly blame: Blame;
+  readonly timeOuts: Deadlines<PooledExchange>;
+  readonly pauses: Deadlines<PooledExchange>;
   readonly #clock: Clock;
-  readonly #turns: LoopTurns;
   readonly #connector: Connector;
   readonly #pool: ConnectionPool;
-  readonly #deadlines: Deadlines<PooledExchange>;
-  readonly #readingOn: Deadlines<PooledExchange>;
   readonly #searchBudget: SearchBudget;
   readonly #searchTurns: SearchTurns;
   #isClosed = false;
@@ -105,7 +106,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     });
     this.activity = options.activity ?? NOT_WATCHED;
     this.#clock = clock;
-    this.#turns = new LoopTurns(clock);
+    this.blame = new Blame(clock);
     this.#searchBudget = new SearchBudget(() => clock.now());
     this.#searchTurns = new SearchTurns(() => clock.now());
     this.#connector = new Connector({
@@ -118,20 +119,18 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     });
     const limits = { ...TRANSPORT_LIMITS, ...options.limits };
     // With less than half of its time left, the receiver would be blamed for a time-out that is ours.
-    const isTimely = ({ deadline }: PooledExchange) =>
-      deadline !== null && deadline.dueAt - clock.now() > totalTimeoutMs / 2;
+    const isTimely = ({ deadline }: PooledExchange) => deadline.dueAt - clock.now() > totalTimeoutMs / 2;
     this.#pool = new ConnectionPool(clock, this.#connector, limits, isTimely);
     const deadline = { aheadMs: totalTimeoutMs, whenLate: 'extend' } as const;
-    this.#deadlines = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
+    this.timeOuts = new Deadlines(clock, deadline, (exchange) => exchange.timeOut());
     const readOn = { aheadMs: READ_ON_PAUSE_MS, whenLate: 'extend' } as const;
-    this.#readingOn = new Deadlines(clock, readOn, (exchange) => exchange.readEnough());
+    this.pauses = new Deadlines(clock, readOn, (exchange) => exchange.readEnough());
   }
 
   post(request: WebhookRequest, pace?: Pace): Promise<Posted> {
     return new Promise((resolve) => {
       const exchange = new HttpExchange<PooledConnection>(request, pace, this, resolve);
-      if (pace) pace.onSlow = () => this.#pool.turnSlow(exchange);
-      exchange.deadline = this.#deadlines.add(exchange, this.#clock.now());
+      exchange.time.whenSlow(() => this.#pool.turnSlow(exchange));
       if (this.#isClosed) exchange.interrupt();
       else this.#pool.send(exchange);
     });
@@ -141,24 +140,17 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     return this.#clock.now();
   }
 
-  caughtUpAt(): number {
-    return this.#turns.caughtUpAt();
+  ownTime(): ReceiverTime {
+    return this.blame.timeOf(null);
   }
 
   /** An exchange has ended: its connection is free for another, or closed. */
   ended(exchange: PooledExchange, isReusable: boolean): void {
-    if (exchange.deadline) this.#deadlines.remove(exchange.deadline);
-    if (exchange.readOn) this.#readingOn.remove(exchange.readOn);
     this.#pool.done(exchange, isReusable);
   }
 
   sendAgain(exchange: PooledExchange): void {
     this.#pool.sendAgain(exchange);
-  }
-
-  readsOn(exchange: PooledExchange): void {
-    if (exchange.readOn) this.#readingOn.remove(exchange.readOn);
-    exchange.readOn = this.#readingOn.add(exchange, this.#clock.now());
   }
 
   searchInTurn(search: () => void): void {
@@ -170,7 +162,7 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
   }
 
   interrupt(): void {
-    for (const exchange of this.#deadlines.items()) exchange.interrupt();
+    for (const exchange of this.timeOuts.items()) exchange.interrupt();
   }
 
   async close(): Promise<void> {
@@ -178,8 +170,8 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.interrupt();
     this.#connector.close();
     this.#pool.close();
-    this.#deadlines.clear();
-    this.#readingOn.clear();
+    this.timeOuts.clear();
+    this.pauses.clear();
   }
 
   get connectionsOpened(): number {

@@ -32,16 +32,15 @@ export class Backlog {
    * overload everything.
    */
   parkedSeconds(endpoint: EndpointState, now: number): number {
-    if (this.wake) endpoint.parked += 1;
-    endpoint.parkedAt = now;
+    endpoint.parked.add(now, this.wake !== null);
     const { parkedSoonMs, parkedSoonPerEndpoint, parkedSoonMax } = this.#options;
     if (endpoint.waitsForUs(now)) return SOON_SECONDS;
     const takes = endpoint.isAnswering(now) ? SOON_ROUNDS * endpoint.drainable(parkedSoonMs, now) : 0;
     const isSoon =
-      endpoint.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
+      endpoint.parked.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
       (takes > 0 || this.#soon.taken(now) < parkedSoonMax);
     if (!isSoon) return LATER_SECONDS;
-    endpoint.soon.take();
+    endpoint.parked.soon.take();
     if (takes === 0) this.#soon.take();
     return SOON_SECONDS;
   }
@@ -51,14 +50,10 @@ export class Backlog {
    * not.
    */
   refill(endpoint: EndpointState, waiting: number, now: number): void {
-    if (!this.wake || endpoint.isWaking || endpoint.parked === 0) return;
+    const { wake } = this;
+    if (!wake || !endpoint.parked.canCome) return;
     const most = this.#wanted(endpoint, waiting, now);
-    if (most <= 0) return;
-    endpoint.isWaking = true;
-    this.wake(endpoint.id, most).then(
-      (woken) => this.#woken(endpoint, woken, now),
-      () => this.#woken(endpoint, 0, now),
-    );
+    if (most > 0) endpoint.parked.bringBack(() => wake(endpoint.id, most), now, PARKED_MS_MAX);
   }
 
   #wanted(endpoint: EndpointState, waiting: number, now: number): number {
@@ -68,14 +63,5 @@ export class Backlog {
     const takes = Math.min(REFILL_MAX, Math.max(REFILL_MIN, endpoint.drainable(REFILL_MS, now)));
     const room = Math.max(REFILL_MIN, this.#options.waitingMax / 2 - waiting);
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
-  }
-
-  /**
-   * Handles a finished refill. An empty one does not prove that no task is parked: on a full disk they become durable
-   * late.
-   */
-  #woken(endpoint: EndpointState, woken: number, now: number): void {
-    endpoint.isWaking = false;
-    if (woken === 0 && now - endpoint.parkedAt >= PARKED_MS_MAX) endpoint.parked = 0;
   }
 }

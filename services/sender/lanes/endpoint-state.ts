@@ -1,20 +1,15 @@
-import type { Deadline } from '../../process/deadlines.ts';
 import { ListNode } from '../../process/linked-list.ts';
-import { Allowance } from './allowance.ts';
+import type { Deadline, Silence } from '../blame/blame.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
+import { ParkedTasks } from './parked-tasks.ts';
 import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { TaskQueue } from './task-queue.ts';
-import type { UsualAnswer } from './usual-answer.ts';
 
 /** The weight of one attempt's duration in the mean. */
 const MEAN_WEIGHT = 0.2;
 const MEAN_MS_START = 50;
 /** A response younger than this shows that an endpoint answers, even while other attempts hang. */
 const ANSWERING_MS = 1000;
-/** While this process is late, an endpoint still answers if it responded within this multiple of the usual duration. */
-const USUAL_TIMES = 3;
-/** The same where the usual duration is short. */
-const HEARD_MS_MIN = 300;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
 
@@ -58,13 +53,7 @@ export class EndpointState {
   waitingForUs = 0;
   /** The last period in which a task arrived for it. */
   seenIn = -1;
-  /** Parked tasks that have not come back, as far as this process knows. */
-  parked = 0;
-  /** Time at which a task was last parked. */
-  parkedAt = Number.NEGATIVE_INFINITY;
-  isWaking = false;
-  /** Counts the tasks parked for the shortest time lately. */
-  readonly soon: Allowance;
+  readonly parked: ParkedTasks;
   inFlight = 0;
   probes = 0;
   /** Attempts in the slow lane. */
@@ -72,7 +61,7 @@ export class EndpointState {
   /** Its last slow attempt has not been followed by a quick one: further attempts start in the slow lane. */
   isSlow = false;
   readonly #options: LaneOptions;
-  readonly #usual: UsualAnswer;
+  readonly #silence: Silence;
   #window: number;
   #meanMs = MEAN_MS_START;
   /** The last attempt that counts was no success, and no quick rejection. */
@@ -82,9 +71,6 @@ export class EndpointState {
   /** It ended without an answer. */
   #isUnanswered = false;
   #startedAt = Number.NEGATIVE_INFINITY;
-  #heardAt = Number.NEGATIVE_INFINITY;
-  /** The total lateness of this process at that moment, milliseconds. */
-  #heardLateMs = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #answeredSlowlyAt = Number.NEGATIVE_INFINITY;
   /** Attempts started before this were in flight when the endpoint recovered: their failures do not count. */
@@ -92,16 +78,16 @@ export class EndpointState {
   #hung = 0;
   #narrowUntil = 0;
 
-  constructor(id: string, options: LaneOptions, usual: UsualAnswer) {
+  constructor(id: string, options: LaneOptions, silence: Silence) {
     this.id = id;
-    this.#usual = usual;
+    this.#silence = silence;
     this.#options = options;
     this.#window = options.windowStart;
-    this.soon = new Allowance(options.parkedSoonMs);
+    this.parked = new ParkedTasks(options.parkedSoonMs);
   }
 
   get isIdle(): boolean {
-    return this.inFlight === 0 && this.queue.size === 0 && this.parked === 0;
+    return this.inFlight === 0 && this.queue.size === 0 && !this.parked.any;
   }
 
   /** Returns whether another attempt may start. `slow`: slow attempts in flight over all endpoints. */
@@ -119,7 +105,7 @@ export class EndpointState {
     task.isProbe = this.isSilent(now);
     if (task.isProbe) this.probes += 1;
     // Nothing was sent to it before: its silence begins now.
-    if (this.inFlight === 0) this.#heard(now);
+    if (this.inFlight === 0) this.#silence.heard(now);
     this.inFlight += 1;
     this.#startedAt = now;
   }
@@ -128,10 +114,11 @@ export class EndpointState {
   ended(task: QueuedTask, result: AttemptEnding, { now, took }: Ended): void {
     this.inFlight -= 1;
     if (task.isProbe) this.probes -= 1;
-    const wasHung = task.startedAt < this.#hungBefore;
+    const { startedAt } = task.time;
+    const wasHung = startedAt < this.#hungBefore;
     if (wasHung && this.#hung > 0) this.#hung -= 1;
     if (result === 'uncounted' || (wasHung && result === 'failure')) return;
-    this.#learn(result, task.startedAt, { now, took });
+    this.#learn(result, startedAt, { now, took });
   }
 
   #learn(result: Exclude<AttemptEnding, 'uncounted'>, startedAt: number, { now, took }: Ended): void {
@@ -141,8 +128,8 @@ export class EndpointState {
     this.#hasAnswered = result === 'success' || (isQuick && result !== 'failure');
     this.#hasFailed = !this.#hasAnswered || result === 'busy';
     this.#isUnanswered = result === 'failure';
-    if (result !== 'failure' || isQuick) this.#heard(now);
-    if (result === 'success') this.#usual.note(now - startedAt);
+    if (result !== 'failure' || isQuick) this.#silence.heard(now);
+    if (result === 'success') this.#silence.succeeded(now - startedAt);
     if (this.#hasAnswered) {
       this.#answeredAt = now;
       if (!isQuick) this.#answeredSlowlyAt = now;
@@ -155,16 +142,11 @@ export class EndpointState {
     }
   }
 
-  #heard(now: number): void {
-    this.#heardAt = now;
-    this.#heardLateMs = this.#options.lateMs();
-  }
-
   /** The endpoint has recovered: attempts that still hang neither fill its window nor narrow it. */
   #comeBack(startedAt: number): void {
     this.#hungBefore = startedAt;
     this.#hung = 0;
-    for (const each of this.slow) if (each.startedAt < startedAt) this.#hung += 1;
+    for (const each of this.slow) if (each.time.startedAt < startedAt) this.#hung += 1;
     this.#window = Math.max(this.#window, this.#options.windowStart);
   }
 
@@ -215,13 +197,8 @@ export class EndpointState {
    */
   waitsForUs(now: number): boolean {
     if (this.isHealthy(now)) return true;
-    if (this.#hasFailed || now < this.#narrowUntil || !this.#options.isLate()) return false;
-    return this.#unheardMs(now) < Math.max(HEARD_MS_MIN, USUAL_TIMES * this.#usual.ms);
-  }
-
-  /** Returns how long it has been silent, without the time in which this process could not listen. */
-  #unheardMs(now: number): number {
-    return now - this.#heardAt - (this.#options.lateMs() - this.#heardLateMs);
+    if (this.#hasFailed || now < this.#narrowUntil) return false;
+    return this.#silence.isExcused(now);
   }
 
   /** Its window cannot grow, and its own speed is the limit: a burst for it would hold up all others. */
@@ -240,7 +217,7 @@ export class EndpointState {
 
   /** Returns whether its attempts hang: no response for a while. It is probed now and then to notice its recovery. */
   isSilent(now: number): boolean {
-    return this.#slowOnes > 0 && now - this.#heardAt >= ANSWERING_MS;
+    return this.#slowOnes > 0 && this.#silence.ms(now) >= ANSWERING_MS;
   }
 
   /**

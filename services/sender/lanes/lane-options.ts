@@ -1,5 +1,7 @@
+import type { BlameLimits } from '../blame/blame.ts';
+
 /** The limits that keep one endpoint from slowing another. All per sender process. */
-export interface LaneOptions {
+export interface LaneOptions extends BlameLimits {
   /**
    * The initial limit of attempts in flight to one endpoint: one more per success or quick rejection, one less per slow
    * rejection, back to this by quick answers of 429 and 503, half after a failure.
@@ -20,16 +22,10 @@ export interface LaneOptions {
    * slowMost.
    */
   readonly slowPerEndpointMax: number;
-  /** The most attempts in flight that are not slow (yet): the intended rate × the time until demotion. */
-  readonly fastSlots: number;
-  /** The initial number of them, kept while this thread has no time for more. */
-  readonly fastSlotsLeast: number;
   /** The most slow attempts in flight when one starts. */
   readonly slowSlots: number;
   /** The most slow attempts in flight in all: those that turn slow in flight may exceed `slowSlots` up to here. */
   readonly slowSlotsMost: number;
-  /** An attempt that has no response after this is slow. */
-  readonly demoteAfterMs: number;
   /** Tasks waiting for their endpoint's window, over all endpoints. */
   readonly waitingMax: number;
   /** Tasks waiting for one endpoint that fails or does not answer. */
@@ -50,16 +46,6 @@ export interface LaneOptions {
   readonly endpointsMax: number;
   /** Divides the tiers' delays; 1 in production. */
   readonly retryScale: number;
-  /** The shortest time between two connections opened to endpoints that are dark, over all of them. */
-  readonly darkEveryMs: number;
-  /** Returns whether this process is late: then nothing shows how fast a receiver is. */
-  readonly isLate: () => boolean;
-  /** Returns the total lateness of this process so far, milliseconds. */
-  readonly lateMs: () => number;
-  /** Returns the number of connections opened so far, to tell whether an attempt that was just started opened one. */
-  readonly opened: () => number;
-  /** Calls back in the next turn of the event loop. */
-  readonly afterTurn: (callback: () => void) => void;
 }
 
 export const LANE_OPTIONS = {
@@ -85,10 +71,7 @@ export const LANE_OPTIONS = {
   endpointsMax: 20_000,
   retryScale: 1,
   darkEveryMs: 4,
-  isLate: () => false,
-  lateMs: () => 0,
   opened: () => 0,
-  afterTurn: (callback) => void setImmediate(callback),
 } as const satisfies LaneOptions;
 
 /** Above this share of the slow lane, each endpoint may have fewer slow attempts the fuller it is. */

@@ -1,15 +1,11 @@
 import { tierLasting } from '../../domain/retry.ts';
 import type { Clock } from '../../process/clock.ts';
-import { Deadlines } from '../../process/deadlines.ts';
+import { type Blame, Deadlines, type LaneBlame } from '../blame/blame.ts';
 import { Backlog } from './backlog.ts';
-import { Demotions } from './demotions.ts';
 import { EndpointState } from './endpoint-state.ts';
-import { FastSlots } from './fast-slots.ts';
-import { Handshakes } from './handshakes.ts';
 import type { LaneOptions } from './lane-options.ts';
 import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { ReadyEndpoints } from './ready-endpoints.ts';
-import { UsualAnswer } from './usual-answer.ts';
 import { Waiting } from './waiting.ts';
 
 /**
@@ -20,17 +16,14 @@ export class Lanes {
   readonly #clock: Clock;
   readonly #options: LaneOptions;
   readonly #endpoints = new Map<string, EndpointState>();
-  readonly #demotions: Demotions;
+  readonly #blame: LaneBlame<QueuedTask>;
   /** Endpoints to check again although none of their attempts may end. */
   readonly #rechecks: Deadlines<EndpointState>;
   readonly #ready = new ReadyEndpoints((endpoint) => endpoint.kind(this.#clock.now()));
   /** Slow attempts that still hold a fast slot because the slow lane was full. */
   readonly #overdue = new Set<QueuedTask>();
-  readonly #fast: FastSlots;
-  readonly #handshakes: Handshakes;
   readonly #backlog: Backlog;
   readonly #waiting: Waiting;
-  readonly #usual = new UsualAnswer();
   #slow = 0;
   #demoted = 0;
   #isClosed = false;
@@ -41,15 +34,15 @@ export class Lanes {
    * `wake`: brings back at most this many parked tasks of an endpoint now, and resolves with their number; null =
    * cannot.
    */
-  constructor(clock: Clock, options: LaneOptions, wake: Backlog['wake'] = null) {
+  constructor(clock: Clock, blame: Blame, options: LaneOptions, wake: Backlog['wake'] = null) {
     this.#clock = clock;
     this.#options = options;
     this.#waiting = new Waiting(options);
-    const slots = { least: options.fastSlotsLeast, most: options.fastSlots };
-    const waitingSince = (at: number) => this.#demotions.fastWaitingSince(at);
-    this.#fast = new FastSlots(clock, slots, waitingSince, () => this.#pump());
-    this.#handshakes = new Handshakes(clock, options, () => this.#pump());
-    this.#demotions = new Demotions(clock, options.demoteAfterMs, (task) => this.#demote(task));
+    this.#blame = blame.ofLanes(options, {
+      demote: (task) => this.#demote(task),
+      isFast: ({ place }) => place === 'fast',
+      more: () => this.#pump(),
+    });
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
     this.#rechecks = new Deadlines(clock, recheck, (endpoint) => this.#recheck(endpoint));
     this.#backlog = new Backlog(options, wake);
@@ -58,7 +51,7 @@ export class Lanes {
   get counts(): { fast: number; slow: number; waiting: number; demoted: number; endpoints: number } {
     const endpoints = this.#endpoints.size;
     return {
-      fast: this.#fast.taken,
+      fast: this.#blame.slots.taken,
       slow: this.#slow,
       waiting: this.#waiting.count,
       demoted: this.#demoted,
@@ -89,7 +82,7 @@ export class Lanes {
     const now = this.#clock.now();
     const endpoint = this.#endpointOf(task.endpointId);
     this.#waiting.seen(endpoint, now);
-    if (task.isBacklog && endpoint.parked > 0) endpoint.parked -= 1;
+    if (task.isBacklog) endpoint.parked.cameBack();
     const isFree = endpoint.queue.claimEntity(task);
     if (isFree && !endpoint.queue.hasNext && endpoint.hasRoom(now, this.#slow) && this.#hasSlot(endpoint)) {
       this.#start(endpoint, task);
@@ -106,31 +99,17 @@ export class Lanes {
     if (endpoint.hasRoom(now, this.#slow)) this.#markReady(endpoint);
   }
 
-  /** The attempt cannot begin yet, for a reason of our own: no time of its receiver passes until `stepped`. */
-  held(task: QueuedTask): void {
-    this.#demotions.held(task);
-  }
-
-  /** Our part of the attempt is done again: it waits for the receiver from now on. */
-  stepped(task: QueuedTask): void {
-    this.#demotions.stepped(task);
-  }
-
   /**
    * The attempt has ended. `retryAfterMs`: the pause that the receiver asked for. `receiverMs`: how long the receiver
-   * certainly took; all the time since its start by default.
+   * certainly took; absent where no exchange has measured it.
    */
   settle(task: QueuedTask, result: AttemptEnding, retryAfterMs: number | null, receiverMs?: number): void {
     const endpoint = this.#endpoints.get(task.endpointId);
     if (!endpoint || task.place === 'over') return;
     const now = this.#clock.now();
-    const took = receiverMs ?? now - task.startedAt;
-    this.#demotions.ended(task);
+    const took = this.#blame.ended(task, now, receiverMs);
     this.#leave(endpoint, task);
-    endpoint.ended(task, result, {
-      now,
-      took: task.isDemoted ? Math.max(took, this.#options.demoteAfterMs) : took,
-    });
+    endpoint.ended(task, result, { now, took });
     if (retryAfterMs !== null) {
       endpoint.narrow(now + Math.min(retryAfterMs, this.#options.retryAfterMsMax));
     }
@@ -163,7 +142,7 @@ export class Lanes {
   #endpointOf(endpointId: string): EndpointState {
     let endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) {
-      endpoint = new EndpointState(endpointId, this.#options, this.#usual);
+      endpoint = new EndpointState(endpointId, this.#options, this.#blame.silence());
       this.#endpoints.set(endpointId, endpoint);
     }
     return endpoint;
@@ -171,15 +150,14 @@ export class Lanes {
 
   #start(endpoint: EndpointState, task: QueuedTask): void {
     const now = this.#clock.now();
-    task.startedAt = now;
+    this.#blame.started(task, now);
     endpoint.started(task, now);
     if (endpoint.isSlow) this.#enterSlow(endpoint, task);
     else {
-      this.#fast.take();
+      this.#blame.slots.take();
       task.place = 'fast';
     }
-    this.#demotions.started(task, now);
-    if (task.place === 'slow') this.#handshakes.start(task, endpoint.kind(now) === 'dark');
+    if (task.place === 'slow') this.#blame.handshakes.start(task, endpoint.kind(now) === 'dark');
     else task.start();
   }
 
@@ -195,7 +173,7 @@ export class Lanes {
       endpoint.slow.delete(task);
       this.#moveOverdue();
     } else {
-      this.#fast.free();
+      this.#blame.slots.free();
       this.#overdue.delete(task);
     }
     task.place = 'over';
@@ -206,8 +184,7 @@ export class Lanes {
     const endpoint = this.#endpoints.get(task.endpointId);
     if (!endpoint || task.place === 'over') return;
     const now = this.#clock.now();
-    task.isDemoted = true;
-    task.turnSlow();
+    task.time.turnSlow();
     endpoint.turnSlow();
     this.#waiting.recount(endpoint, now);
     if (task.place === 'fast') {
@@ -226,14 +203,14 @@ export class Lanes {
     for (const task of this.#overdue) {
       if (this.#slow >= this.#options.slowSlotsMost) return;
       this.#overdue.delete(task);
-      this.#fast.free();
+      this.#blame.slots.free();
       const endpoint = this.#endpoints.get(task.endpointId);
       if (endpoint) this.#enterSlow(endpoint, task);
     }
   }
 
   #recheckLater(endpoint: EndpointState, now: number): void {
-    const waits = endpoint.queue.size > 0 || endpoint.parked > 0;
+    const waits = endpoint.queue.size > 0 || endpoint.parked.any;
     if (waits && !endpoint.recheck && !this.#isClosed) endpoint.recheck = this.#rechecks.add(endpoint, now);
   }
 
@@ -270,9 +247,9 @@ export class Lanes {
   }
 
   #hasSlot(endpoint: EndpointState): boolean {
-    if (!endpoint.isSlow) return this.#fast.hasRoom();
+    if (!endpoint.isSlow) return this.#blame.slots.hasRoom();
     const isDark = endpoint.kind(this.#clock.now()) === 'dark';
-    return this.#slow < this.#options.slowSlots && this.#handshakes.hasRoom(isDark);
+    return this.#slow < this.#options.slowSlots && this.#blame.handshakes.hasRoom(isDark);
   }
 
   #markReady(endpoint: EndpointState): void {

@@ -1,5 +1,5 @@
 import type { Tier } from '../../domain/retry.ts';
-import type { Deadline } from '../../process/deadlines.ts';
+import type { AttemptTime } from '../blame/blame.ts';
 
 /**
  * One task on its way through the lanes. Only the lanes write the fields that are not readonly.
@@ -19,15 +19,11 @@ export interface QueuedTask {
   start(): void;
   /** Called instead of `start` when the task must come again later. */
   park(tier: Tier): void;
-  /** Called once when its attempt has had no response for `demoteAfterMs`. */
-  turnSlow(): void;
+  /** Whose time passes in its attempt. */
+  readonly time: AttemptTime<QueuedTask>;
   place: 'new' | 'waiting' | 'fast' | 'slow' | 'over';
-  startedAt: number;
-  deadline: Deadline<QueuedTask> | null;
   /** Whether its entity's next first attempt was released. */
   hasReleased: boolean;
-  /** Its attempt had no response for `demoteAfterMs`. */
-  isDemoted: boolean;
   /** It was started as a probe of an endpoint that does not answer. */
   isProbe: boolean;
 }

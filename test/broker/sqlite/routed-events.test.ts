@@ -41,7 +41,7 @@ const startRouter = (tasks = 1) =>
       const made = Array.from({ length: tasks }, (_, i) => ({ ...taskOf(event), deliveryId: `${i}` }));
       return { kind: 'routed', tasks: made, journal: routed(event) };
     },
-    { inFlightMax: 10, isPure: true },
+    { inFlightMax: 10, inline: { isPure: true } },
   );
 
 it('the tasks of an event are durable when its publication has been answered', async () => {

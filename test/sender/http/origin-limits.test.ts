@@ -4,25 +4,21 @@
  */
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import type { Pace } from '../../../services/sender/http/transport.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 /** The pace of an attempt whose receiver does not answer: the test says when it turns slow. */
 class HangingPace implements Pace {
   readonly isSlow: boolean;
-  isHeld = false;
-  onSlow = () => {};
+  readonly time = new Blame(systemClock()).timeOf(null);
 
   constructor(isSlow = false) {
     this.isSlow = isSlow;
   }
 
-  held(): void {
-    this.isHeld = true;
-  }
-
-  stepped(): void {
-    this.isHeld = false;
+  get isHeld(): boolean {
+    return this.time.isHeld;
   }
 
   answered(): void {}
@@ -74,9 +70,9 @@ describe('the transport’s connections to one origin', () => {
       ...Array(3).fill(false),
       ...Array(7).fill(true),
     ]);
-    for (const pace of paces.slice(3)) pace.onSlow();
+    for (const pace of paces.slice(3)) pace.time.turnSlow();
     for (const open of [6, 9]) {
-      for (const pace of paces.slice(open - 6, open - 3)) pace.onSlow();
+      for (const pace of paces.slice(open - 6, open - 3)) pace.time.turnSlow();
       await expect.poll(() => transport.openConnections).toBe(open);
       expect(paces.map(({ isHeld }) => isHeld)).toEqual([
         ...Array(open).fill(false),
@@ -84,7 +80,7 @@ describe('the transport’s connections to one origin', () => {
       ]);
     }
     expect(healthy.isHeld).toBe(true);
-    for (const pace of paces.slice(6)) pace.onSlow();
+    for (const pace of paces.slice(6)) pace.time.turnSlow();
     expect((await posted).exchange.kind).toBe('acknowledged');
     expect(healthy.isHeld).toBe(false);
     // Nine are slow by now: three of these get a connection.

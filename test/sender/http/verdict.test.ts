@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import type { Answer, Pace } from '../../../services/sender/http/pace.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
@@ -30,9 +31,7 @@ async function verdictOn(text: string, isClosed = false) {
 class NotingPace implements Pace {
   readonly isSlow = false;
   readonly answers: Answer[] = [];
-  onSlow = () => {};
-  held(): void {}
-  stepped(): void {}
+  readonly time = new Blame(systemClock()).timeOf(null);
   answered(answer: Answer): void {
     this.answers.push(answer);
   }

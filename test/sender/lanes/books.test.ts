@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -57,7 +58,7 @@ test('every task starts once, or is parked or released, and no slot is lost', ()
   fc.assert(
     fc.property(STEPS, fc.boolean(), (steps, isReleased) => {
       const clock = new SimulatedClock();
-      const lanes = new Lanes(clock, { ...LANE_OPTIONS, ...OPTIONS });
+      const lanes = new Lanes(clock, new Blame(clock), { ...LANE_OPTIONS, ...OPTIONS });
       const all: FakeTask[] = [];
       const running = () => all.filter(({ place }) => place === 'fast' || place === 'slow');
       for (const step of steps) {

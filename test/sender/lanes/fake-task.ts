@@ -1,21 +1,21 @@
 import type { Tier } from '../../../services/domain/retry.ts';
-import type { Deadline } from '../../../services/process/deadlines.ts';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import type { QueuedTask } from '../../../services/sender/lanes/queued-task.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
+
+const BLAME = new Blame(new SimulatedClock());
 
 /** A passage through the lanes that remembers what became of it. */
 export class FakeTask implements QueuedTask {
   readonly endpointId: string;
   readonly entityId: string | null;
   place: QueuedTask['place'] = 'new';
-  startedAt = 0;
-  deadline: Deadline<QueuedTask> | null = null;
+  readonly time: QueuedTask['time'] = BLAME.timeOf<QueuedTask>(this);
   hasReleased = false;
   isProbe = false;
-  isDemoted = false;
   readonly isBacklog: boolean;
   parkedFor: Tier | null = null;
   starts = 0;
-  hasTurnedSlow = false;
   readonly #onStart: (task: FakeTask) => void;
 
   constructor(
@@ -35,8 +35,12 @@ export class FakeTask implements QueuedTask {
     this.#onStart(this);
   }
 
-  turnSlow(): void {
-    this.hasTurnedSlow = true;
+  get startedAt(): number {
+    return this.time.startedAt;
+  }
+
+  get hasTurnedSlow(): boolean {
+    return this.time.isDemoted;
   }
 
   park(tier: Tier): void {

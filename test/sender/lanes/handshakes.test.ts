@@ -3,16 +3,16 @@
  * endpoints do not wait for that, and nobody is blamed for the time it takes.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { LANE_OPTIONS, type LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
+import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
 import type { FakeTask } from './fake-task.ts';
-import { laneBench } from './lane-bench.ts';
+import { type BenchOptions, laneBench } from './lane-bench.ts';
 
 const DEMOTED_MS = LANE_OPTIONS.demoteAfterMs + 50;
 
 let turns: (() => void)[];
 let { clock, lanes, started, admit, settle } = laneBench();
 
-function build(options: Partial<LaneOptions> = {}): void {
+function build(options: BenchOptions = {}): void {
   turns = [];
   ({ clock, lanes, started, admit, settle } = laneBench({
     // Every attempt opens a connection.

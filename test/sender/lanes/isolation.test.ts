@@ -1,5 +1,6 @@
 /** Guarantee: one endpoint cannot slow another, however many are dark. */
 import { expect, test } from 'vitest';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -25,7 +26,7 @@ test.each([
 ])(
   'with a share of %d of 1,000 endpoints dark, a healthy endpoint never waits for them; this thread is %s',
   (darkShare, _, clock) => {
-    const lanes = new Lanes(clock, LANE_OPTIONS);
+    const lanes = new Lanes(clock, new Blame(clock), LANE_OPTIONS);
     const started: FakeTask[] = [];
     const isDark = (id: string) => Number(id) < ENDPOINTS * darkShare;
     let admitted = 0;
@@ -61,7 +62,7 @@ test.each([
 ])('100 endpoints with wide windows that hang all at once do not delay the others %s', (_, dark) => {
   const clock = new SimulatedClock();
   const options = { fastSlots: 1024, slowSlots: 1024, slowSlotsMost: 1536, waitingMax: 1024 };
-  const lanes = new Lanes(clock, { ...LANE_OPTIONS, ...options });
+  const lanes = new Lanes(clock, new Blame(clock), { ...LANE_OPTIONS, ...options });
   let isHanging = false;
   let worstWaitMs = 0;
   let entities = 0;

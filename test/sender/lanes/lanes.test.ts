@@ -4,15 +4,14 @@
  * entity to one endpoint leave one after the other.
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { LaneOptions } from '../../../services/sender/lanes/lane-options.ts';
 import type { FakeTask } from './fake-task.ts';
-import { laneBench } from './lane-bench.ts';
+import { type BenchOptions, laneBench } from './lane-bench.ts';
 
 /** An attempt turns slow after 200 ms and the turn in which everything that had arrived is read. */
 const DEMOTED_MS = 201;
 
 let { clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench();
-function build(options: Partial<LaneOptions> = {}): void {
+function build(options: BenchOptions = {}): void {
   ({ clock, lanes, started, admit, admitMany, settle, inFlight } = laneBench(options));
 }
 beforeEach(() => build());
@@ -110,23 +109,23 @@ describe('the slow lane', () => {
   test('counts from our last step: while a connection is being opened, each step of the receiver has its time', () => {
     const task = admit('a');
     clock.advance(150);
-    lanes.stepped(task);
+    task.time.goesOn();
     clock.advance(199);
     expect(task.hasTurnedSlow).toBe(false);
     clock.advance(2);
     expect(task.hasTurnedSlow).toBe(true);
     // It is slow now, whatever comes after.
-    lanes.stepped(task);
+    task.time.goesOn();
     lanes.settle(task, 'success', null, 10);
     expect(admit('a').place).toBe('slow');
   });
 
   test('does not blame an endpoint for an attempt that cannot begin yet', () => {
     const task = admit('a');
-    lanes.held(task);
+    task.time.held();
     clock.advance(10_000);
     expect(task.hasTurnedSlow).toBe(false);
-    lanes.stepped(task);
+    task.time.goesOn();
     clock.advance(199);
     expect(task.hasTurnedSlow).toBe(false);
     clock.advance(2);
@@ -147,7 +146,7 @@ describe('the slow lane', () => {
 
   test('holds back the intake instead of judging endpoints that answer, while this process is late', () => {
     let isLate = false;
-    build({ windowStart: 1, windowMax: 2, isLate: () => isLate });
+    build({ windowStart: 1, windowMax: 2, lateness: { isLate: () => isLate } });
     const slowly = () => {
       clock.advance(90);
       lanes.settle(inFlight()[0] as FakeTask, 'success', null, 90);

@@ -3,6 +3,7 @@
  * parked tasks come back as fast as the endpoint takes them.
  */
 import { beforeEach, expect, test } from 'vitest';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -33,7 +34,7 @@ class Endpoint {
       for (const each of woken) this.#admit(each.entityId ?? '', true);
       return Promise.resolve(woken.length);
     };
-    this.lanes = new Lanes(this.clock, LANE_OPTIONS, canWake ? wake : null);
+    this.lanes = new Lanes(this.clock, new Blame(this.clock), LANE_OPTIONS, canWake ? wake : null);
   }
 
   /** Admits a steady load for a while; promises settle between steps. */

@@ -1,5 +1,6 @@
 /** Guarantee: an endpoint has no more attempts in flight than its pace needs. */
 import { expect, test } from 'vitest';
+import { Blame } from '../../../services/sender/blame/blame.ts';
 import { LANE_OPTIONS } from '../../../services/sender/lanes/lane-options.ts';
 import { Lanes } from '../../../services/sender/lanes/lanes.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -11,7 +12,7 @@ const ROUNDS = 40;
 
 test('the window is as wide as the endpoint’s pace needs, and narrows again when answers get quicker', () => {
   const clock = new SimulatedClock();
-  const lanes = new Lanes(clock, LANE_OPTIONS);
+  const lanes = new Lanes(clock, new Blame(clock), LANE_OPTIONS);
   let inFlight: FakeTask[] = [];
   let entities = 0;
   const fill = () => {

@@ -1,5 +1,11 @@
 import type { Clock } from '../../process/clock.ts';
-import type { LaneOptions } from './lane-options.ts';
+
+export interface HandshakeLimits {
+  /** The shortest time between two connections opened to endpoints that are dark, over all of them. */
+  readonly darkEveryMs: number;
+  /** Returns the number of connections opened so far, to tell whether an attempt that was just started opened one. */
+  readonly opened: () => number;
+}
 
 /**
  * Spreads the connections that attempts in the slow lane open: one per turn of the event loop, and those to dark endpoints
@@ -9,19 +15,22 @@ import type { LaneOptions } from './lane-options.ts';
  */
 export class Handshakes {
   readonly #clock: Clock;
-  readonly #options: Pick<LaneOptions, 'opened' | 'afterTurn' | 'darkEveryMs'>;
+  readonly #limits: HandshakeLimits;
+  readonly #afterTurn: (callback: () => void) => void;
   readonly #onMore: () => void;
   #hasOpened = false;
   #hasOpenedDark = false;
 
-  /** `onMore`: called when another attempt may start, but not from within `start`. */
+  /** `afterTurn`: calls back in the next turn of the event loop. `onMore`: called when another attempt may start, but not from within `start`. */
   constructor(
     clock: Clock,
-    options: Pick<LaneOptions, 'opened' | 'afterTurn' | 'darkEveryMs'>,
+    limits: HandshakeLimits,
+    afterTurn: (callback: () => void) => void,
     onMore: () => void,
   ) {
     this.#clock = clock;
-    this.#options = options;
+    this.#limits = limits;
+    this.#afterTurn = afterTurn;
     this.#onMore = onMore;
   }
 
@@ -32,12 +41,12 @@ export class Handshakes {
 
   /** Starts an attempt. Only one that opened a connection counts: most slow endpoints that answer need no new one. */
   start(attempt: { start(): void }, isDark: boolean): void {
-    const { opened, afterTurn, darkEveryMs } = this.#options;
+    const { opened, darkEveryMs } = this.#limits;
     const before = opened();
     attempt.start();
     if (this.#hasOpened || opened() === before) return;
     this.#hasOpened = true;
-    afterTurn(() => {
+    this.#afterTurn(() => {
       this.#hasOpened = false;
       this.#onMore();
     });

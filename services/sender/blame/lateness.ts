@@ -1,18 +1,20 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../process/clock.ts';
+import type { OwnLateness } from './silence.ts';
 
 const EVERY_MS = 50;
 /** A timer is not exact, and the end of a turn is waited for: this much is not late. */
 const TOLERATED_MS = 10;
 /** Lateness is forgotten over this time. */
 const REMEMBERED_MS = 1000;
+/** Above this share of the last second, this process is too late to judge receivers. */
+const LATE_SHARE = 0.2;
 
 /**
  * How late this process is, whatever the reason: its event loop is busy, it was stopped, or other processes have the
  * CPU. Measured by a timer that fires late, while there is work.
  */
-export class Lateness {
+export class Lateness implements OwnLateness {
   readonly #clock: Clock;
-  readonly #hasWork: () => boolean;
   #share = 0;
   #isWatching = false;
   #lateMs = 0;
@@ -20,17 +22,18 @@ export class Lateness {
   #dueAt = Number.POSITIVE_INFINITY;
   #endedAt: number;
   #cancel: () => void = () => {};
+  #hasWork: () => boolean = () => false;
 
-  constructor(clock: Clock, hasWork: () => boolean) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#hasWork = hasWork;
     this.#endedAt = clock.now();
   }
 
-  /** Call when work begins. */
-  watch(): void {
+  /** Call when work begins: it watches for as long as `hasWork` says so. */
+  watch(hasWork: () => boolean): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
+    this.#hasWork = hasWork;
     this.#note(0, this.#clock.now() - this.#endedAt);
     this.#wait();
   }
@@ -42,6 +45,10 @@ export class Lateness {
   /** The share of the last second in which it was late, 0 to 1. */
   get share(): number {
     return this.#share;
+  }
+
+  get isLate(): boolean {
+    return this.#share > LATE_SHARE;
   }
 
   /** The milliseconds in which it was late so far, those of a hold-up that has just ended included. */

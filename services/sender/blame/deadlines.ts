@@ -1,5 +1,5 @@
-import type { Clock } from './clock.ts';
-import { LinkedList, ListNode } from './linked-list.ts';
+import type { Clock } from '../../process/clock.ts';
+import { LinkedList, ListNode } from '../../process/linked-list.ts';
 
 /** A member of a `Deadlines`: keep it to remove it. */
 export class Deadline<Item> extends ListNode<Deadline<Item>> {

@@ -1,7 +1,7 @@
 /** Guarantee: a receiver is not blamed for time in which the sender's process stood still. */
 import { describe, expect, it } from 'vitest';
-import { type Deadline, Deadlines, type WhenLate } from '../../services/process/deadlines.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { type Deadline, Deadlines, type WhenLate } from '../../../services/sender/blame/deadlines.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 const AHEAD_MS = 1000;
 /** Deadlines notice to within this that the process stood still. */

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../process/clock.ts';
 
 /** A thread that was idle for longer found nothing to read when it began to wait. */
 const IDLE_MS_MIN = 0.2;
@@ -31,6 +31,10 @@ export class LoopTurns {
     this.#idleMs = clock.idleMs();
     this.#askedAt = this.#endedAt;
     this.#caughtUpAt = this.#endedAt;
+  }
+
+  now(): number {
+    return this.#clock.now();
   }
 
   /**

@@ -1,14 +1,15 @@
 /** Guarantee: a process notices that it is late, and soon forgets it. */
 import { expect, it } from 'vitest';
-import { Lateness } from '../../services/process/lateness.ts';
-import { SimulatedClock } from '../support/simulated-clock.ts';
+import { Lateness } from '../../../services/sender/blame/lateness.ts';
+import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 function started() {
   const clock = new SimulatedClock();
   const work = { isThere: true };
-  const lateness = new Lateness(clock, () => work.isThere);
-  lateness.watch();
-  return { clock, lateness, work };
+  const lateness = new Lateness(clock);
+  const hasWork = () => work.isThere;
+  lateness.watch(hasWork);
+  return { clock, lateness, work, hasWork };
 }
 
 it('a process that is on time is not late', () => {
@@ -55,12 +56,12 @@ it('a process that is stopped on purpose looks no longer', () => {
 });
 
 it('a process without work is not measured, and has forgotten its lateness when it has work again', () => {
-  const { clock, lateness, work } = started();
+  const { clock, lateness, work, hasWork } = started();
   clock.holdUp(5000);
   expect(lateness.share).toBeGreaterThan(0.9);
   work.isThere = false;
   clock.advance(365 * 86_400_000);
-  lateness.watch();
+  lateness.watch(hasWork);
   expect(lateness.share).toBe(0);
   work.isThere = true;
   clock.holdUp(5000);

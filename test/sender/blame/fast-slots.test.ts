@@ -1,6 +1,6 @@
 /** The sender has as many attempts in flight as its thread has time for, and silent receivers never hold it up. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { FastSlots } from '../../../services/sender/lanes/fast-slots.ts';
+import { FastSlots } from '../../../services/sender/blame/fast-slots.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 /** A thread with a share of its time to spare. */

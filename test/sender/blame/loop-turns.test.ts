@@ -1,6 +1,6 @@
 /** Guarantee: time in which a response waits in this process's own socket is not counted as its receiver's. */
 import { expect, it } from 'vitest';
-import { LoopTurns } from '../../services/process/loop-turns.ts';
+import { LoopTurns } from '../../../services/sender/blame/loop-turns.ts';
 
 const START = 1000;
 
