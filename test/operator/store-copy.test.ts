@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { createEndpoint } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 import { runTool } from '../support/service/operator-tool.ts';
 
 await describeWithPostgres('the operator tool', (createDatabase) => {
@@ -28,7 +29,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     const environment = { HOOKRAIL_DATA_DIR: dataDir, ...kafka };
     const store = await openSqliteStore({
       file: join(dataDir, 'store.db'),
-      ...{ clock: systemClock(), healthPolicy: TEST_POLICY },
+      ...{ clock: systemClock(), healthPolicy: TEST_POLICY, keyRing: TEST_RING },
     });
     await store.merchants.create({ merchantId: 'm', name: 'm', senderAccountDetails: false });
     await createEndpoint(store, 'm', '00000000-0000-4000-8000-000000000001');
@@ -74,7 +75,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     expect(await runTool(two, 'store', 'copy')).toMatchObject({ code: 0 });
     const address = parsePostgresUrl(database.running, undefined);
     const options = { address, clock: systemClock(), connectionsMax: 2, leafMs: 24 * 3_600_000 };
-    const opened = await openPostgresStore({ ...options, healthPolicy: TEST_POLICY });
+    const opened = await openPostgresStore({ ...options, healthPolicy: TEST_POLICY, keyRing: TEST_RING });
     await createEndpoint(opened, 'm', '00000000-0000-4000-8000-000000000002', {
       url: 'https://b.example.com',
     });

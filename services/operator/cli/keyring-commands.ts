@@ -1,14 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Argv } from 'yargs';
-import {
-  addKey,
-  createRing,
-  fingerprint,
-  readRing,
-  removeKey,
-  requireSeals,
-} from '../../keys/keyring-file.ts';
+import { addKey, createRing, fingerprint, readRing, removeKey } from '../../keys/keyring-file.ts';
 import { OperatorError } from '../commands/arguments.ts';
 import type { Execute, GlobalOptions } from './execute.ts';
 
@@ -21,7 +14,7 @@ type Usage = readonly {
 }[];
 
 export interface KeyRingChange {
-  readonly change: 'create' | 'add' | 'remove' | 'require-seals';
+  readonly change: 'create' | 'add' | 'remove';
   readonly keyRing: string;
   readonly key: string;
 }
@@ -39,11 +32,11 @@ export interface KeyRingMeans {
 
 const RING = { ring: { type: 'string', describe: 'The file (HOOKRAIL_KEYRING)' } } as const;
 
-/** `keyring create|add|list|rewrap|remove|require-seals` */
+/** `keyring create|add|list|rewrap|remove` */
 export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans): Argv<GlobalOptions> {
   const { execute, show } = means;
   const fileOf = (argv: GlobalOptions & { ring: string | undefined }) => argv.ring ?? means.ringFile(argv);
-  return requireSealsCommand(rings, means, fileOf)
+  return rings
     .command(
       'create',
       'Create a key ring; never overwrites a file',
@@ -103,30 +96,7 @@ export function keyRingCommands(rings: Argv<GlobalOptions>, means: KeyRingMeans)
         });
       },
     )
-    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove, require-seals');
-}
-
-/** `keyring require-seals` */
-function requireSealsCommand(
-  rings: Argv<GlobalOptions>,
-  { show, note }: KeyRingMeans,
-  fileOf: (argv: GlobalOptions & { ring: string | undefined }) => string,
-): Argv<GlobalOptions> {
-  return rings.command(
-    'require-seals',
-    'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
-    (options) => options.options(RING),
-    async (argv) => {
-      const file = fileOf(argv);
-      await note(argv, { change: 'require-seals', keyRing: file, key: readRing(file).active });
-      requireSeals(file);
-      show(argv, {
-        keyRing: file,
-        requiresSeals: true,
-        next: `copy ${file} to every process, and restart it`,
-      });
-    },
-  );
+    .demandCommand(1, 'name a keyring command: create, add, list, rewrap, remove');
 }
 
 function create(path: string): void {

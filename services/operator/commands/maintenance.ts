@@ -88,7 +88,7 @@ async function eraseEntity(deps: OperatorDeps, given: Arguments): Promise<unknow
   return { entityId, merchantId, ...erased };
 }
 
-const KEYRING_CHANGES = ['create', 'add', 'remove', 'require-seals'];
+const KEYRING_CHANGES = ['create', 'add', 'remove'];
 
 /** Records a change of the key ring's file, which the operator's tool makes itself. */
 async function noteKeyRing(deps: OperatorDeps, given: Arguments): Promise<unknown> {
@@ -112,8 +112,8 @@ async function rewrapAll(deps: OperatorDeps): Promise<unknown> {
   const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers, records };
   if (refused.length > 0)
     throw new OperatorError(
-      `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers, ${records} other records. These do not fit their ` +
-        'seal, so something other than hookrail has changed them in the database, and they stay as they are (restart the process ' +
+      `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers, ${records} other records. These have no seal or do not fit ` +
+        'it, so something other than hookrail has changed them in the database, and they stay as they are (restart the process ' +
         `with the role api: it puts back the newest sealed record of the directory stream): ${refused.slice(0, 10).join(', ')}`,
     );
   if (notOpened.length === 0) return result;
@@ -129,7 +129,6 @@ async function usage({ store, clock }: Pick<OperatorDeps, 'store' | 'clock'>) {
     (await store.sealings.counts(clock.wall())).map((used) => [used.keyId, { ...used, records: 0 }]),
   );
   for (const { keyId, records } of await store.sealings.recordCounts()) {
-    if (keyId === null) continue;
     byKey.set(keyId, { ...(byKey.get(keyId) ?? { keyId, endpoints: 0, answers: 0 }), records });
   }
   return [...byKey.values()];
