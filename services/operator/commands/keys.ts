@@ -110,17 +110,12 @@ function refuseUnlisted(list: keyof PublishRights, name: string, known: readonly
   throw new OperatorError(`types: "${name}" is not an event type${didYouMean(name, known)}; ${which}`);
 }
 
-const NO_ENVIRONMENT =
-  'the key is of an earlier version and names no environment: create another with keys create --producer, ' +
-  'give it to the producer, then revoke this one';
-
 function keyJson(key: ApiKey) {
   const { keyId, kind, merchantId, name, hint } = key;
-  const environment = environmentOfKey(hint);
   return {
     keyId,
     kind,
-    environment: environment ?? 'none',
+    environment: environmentOfKey(hint),
     merchantId,
     name,
     hint,
@@ -129,6 +124,5 @@ function keyJson(key: ApiKey) {
     createdAt: timestamp(key.createdAt),
     revokedAt: timestampOrNull(key.revokedAt),
     lastUsedAt: timestampOrNull(key.lastUsedAt),
-    ...(environment === null && key.revokedAt === null ? { warning: NO_ENVIRONMENT } : {}),
   };
 }
