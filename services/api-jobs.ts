@@ -5,7 +5,6 @@ import { finishErasures } from './operator/commands/erase-entity.ts';
 import type { Clock } from './process/clock.ts';
 import type { PublishChecks } from './relay/publishable.ts';
 import type { PublishedChanges } from './relay/published-changes.ts';
-import { sealDirectory } from './relay/seal-directory.ts';
 import { startRelay } from './relay/start-relay.ts';
 import { Replayer, replayedDeliveries } from './replayer/replayer.ts';
 import type { StopJobs } from './store/leases.ts';
@@ -27,7 +26,7 @@ export interface ApiJobsDeps {
 
 /**
  * Returns a function that starts the jobs that one process with the role `api` does for all: they bring store and
- * DIRECTORY stream into agreement, publish directory changes, seal records of earlier builds, send missed events again and finish erasures. It resolves
+ * DIRECTORY stream into agreement, publish directory changes, send missed events again and finish erasures. It resolves
  * when the two agree, and may be called again once the jobs were stopped.
  */
 export function apiJobs(deps: ApiJobsDeps): () => Promise<StopJobs> {
@@ -37,7 +36,6 @@ export function apiJobs(deps: ApiJobsDeps): () => Promise<StopJobs> {
 
 async function startApiJobs(deps: ApiJobsDeps, made: Counter): Promise<StopJobs> {
   const relay = await startRelay(deps);
-  await sealDirectory({ ...deps, seals: deps.checks.seals });
   const replayer = new Replayer({ ...deps, made, pace: { perSecondMax: deps.replayPerSecond } });
   const stopErasing = new AbortController();
   const { signal } = stopErasing;

@@ -202,7 +202,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
     id: 'producer-keys-of-any-environment',
     bug: 'a live producer key publishes in a sandbox',
     file: 'services/api/auth.ts',
-    text: 'if (parsed.environment !== null && parsed.environment !== environment) {',
+    text: 'if (parsed.environment !== environment) {',
     replacement: "if (kind === 'merchant' && parsed.environment !== environment) {",
     test: PRODUCER_KEYS_TEST,
     title: 'a key of the other environment is refused',

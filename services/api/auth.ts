@@ -73,7 +73,7 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
     const wanted = kind === 'producer' ? 'producer keys (pk_…)' : 'merchant keys (sk_…)';
     throw new ApiError('api_key_invalid', `This path accepts ${wanted} only.`, CHALLENGE);
   }
-  if (parsed.environment !== null && parsed.environment !== environment) {
+  if (parsed.environment !== environment) {
     const detail = `This is the ${environment} environment; the key is for ${parsed.environment}.`;
     throw new ApiError('api_key_environment_mismatch', detail, CHALLENGE);
   }

@@ -141,16 +141,13 @@ interface AttemptedInAvro extends Omit<Attempted, 'kind' | 'outcome'> {
   readonly outcome: { readonly kind: string; readonly dueAt: number | null };
 }
 
-interface CancelledInAvro extends Omit<Cancelled, 'kind'> {
-  readonly parked?: Pick<Parked, 'reason' | 'until'> & Pick<DeliveryHead, 'attempt'>;
-}
-
 /** Exactly one field is set; the others are null. */
 interface JournalInAvro {
   readonly routed?: RoutedInAvro | null;
   readonly requested?: Omit<Requested, 'kind'> | null;
   readonly attempted?: AttemptedInAvro | null;
-  readonly cancelled?: CancelledInAvro | null;
+  readonly cancelled?: Omit<Cancelled, 'kind'> | null;
+  readonly parked?: Omit<Parked, 'kind'> | null;
 }
 
 function journalToAvro(entry: JournalEntry): JournalInAvro | object {
@@ -170,7 +167,7 @@ function journalToAvro(entry: JournalEntry): JournalInAvro | object {
     case 'cancelled':
       return { cancelled: entry };
     case 'parked':
-      return { cancelled: parkedToAvro(entry) };
+      return { parked: entry };
   }
 }
 
@@ -191,7 +188,8 @@ function journalFromAvro(value: JournalInAvro): JournalEntry {
     };
   }
   if (value.requested) return { kind: 'requested', ...value.requested, delivery: head(value.requested) };
-  if (value.cancelled) return cancelledFromAvro(value.cancelled);
+  if (value.cancelled) return { kind: 'cancelled', ...value.cancelled, delivery: head(value.cancelled) };
+  if (value.parked) return { kind: 'parked', ...value.parked, delivery: head(value.parked) };
   if (!value.attempted) throw new Error('a journal entry without content');
   const { outcome, response, ...rest } = value.attempted;
   const { kind, dueAt } = outcome;
@@ -201,33 +199,6 @@ function journalFromAvro(value: JournalInAvro): JournalEntry {
     delivery: head(rest),
     outcome: (kind === 'retry' ? { kind, dueAt } : { kind }) as Attempted['outcome'],
     response: response && ({ ...response } as ResponseKept),
-  };
-}
-
-/**
- * Encodes a parked entry as the cancellation of attempt 0, which no delivery has, so that builds that do not know
- * parked entries ignore it. They would quarantine an entry of an unknown kind as unreadable.
- */
-function parkedToAvro({ at, delivery, reason, until }: Parked): CancelledInAvro {
-  const { attempt } = delivery;
-  return {
-    at,
-    delivery: { ...delivery, attempt: 0 },
-    reason: 'endpoint_disabled',
-    parked: { attempt, reason, until: until ?? 0 },
-  };
-}
-
-function cancelledFromAvro({ parked, ...rest }: CancelledInAvro): Cancelled | Parked {
-  const delivery = head(rest);
-  if (!parked) return { kind: 'cancelled', ...rest, delivery };
-  const { attempt, reason, until } = parked;
-  return {
-    kind: 'parked',
-    at: rest.at,
-    delivery: { ...delivery, attempt },
-    reason,
-    until: until === 0 ? null : until,
   };
 }
 

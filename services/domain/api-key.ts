@@ -7,8 +7,7 @@ type KeyEnvironment = 'sandbox' | 'production';
 interface KeyForm {
   readonly prefix: string;
   readonly kind: KeyKind;
-  /** Null: the key names none, and is valid in each. */
-  readonly environment: KeyEnvironment | null;
+  readonly environment: KeyEnvironment;
 }
 
 /**
@@ -22,9 +21,6 @@ const FORMS: readonly KeyForm[] = [
   { prefix: 'pk_sandbox_', kind: 'producer', environment: 'sandbox' },
   { prefix: 'pk_live_', kind: 'producer', environment: 'production' },
 ];
-/** Producers' keys of earlier versions. The others' prefixes come first: this one begins theirs. */
-const FORMER: KeyForm = { prefix: 'pk_', kind: 'producer', environment: null };
-const READ: readonly KeyForm[] = [...FORMS, FORMER];
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
@@ -37,7 +33,7 @@ export type ParsedApiKey =
   | {
       readonly ok: true;
       readonly kind: KeyKind;
-      readonly environment: KeyEnvironment | null;
+      readonly environment: KeyEnvironment;
       readonly hash: Uint8Array;
     }
   /** A description of what is wrong with its form. Never contains the key. */
@@ -71,13 +67,13 @@ export function parseApiKey(text: string): ParsedApiKey {
   return { ok: true, kind, environment, hash: hashApiKey(text) };
 }
 
-/** Returns the environment that a key names, from the key or its hint; null = none, as earlier versions made them. */
+/** Returns the environment that a key names, from the key or its hint; null where that is none of a key. */
 export function environmentOfKey(keyOrHint: string): KeyEnvironment | null {
   return formOf(keyOrHint)?.environment ?? null;
 }
 
 function formOf(text: string): KeyForm | undefined {
-  return READ.find(({ prefix }) => text.startsWith(prefix));
+  return FORMS.find(({ prefix }) => text.startsWith(prefix));
 }
 
 /**

@@ -45,7 +45,7 @@ export class KeyRing {
 
   /** Returns a ring without keys, for a process that neither seals nor opens a secret. The file is never read. */
   static empty(file: string): KeyRing {
-    const ring = new KeyRing(file, { active: '', keys: new Map(), requiresSeals: false });
+    const ring = new KeyRing(file, { active: '', keys: new Map() });
     ring.#readAt = Number.POSITIVE_INFINITY;
     return ring;
   }
@@ -68,11 +68,6 @@ export class KeyRing {
   /** The key that seals. */
   get active(): string {
     return this.#ring.active;
-  }
-
-  /** Whether the file says that every directory record has a seal. */
-  get requiresSeals(): boolean {
-    return this.#ring.requiresSeals;
   }
 
   /** Returns the key of directory records' seals that belongs to a key of the ring; undefined when that is missing. */
@@ -114,7 +109,7 @@ export class KeyRing {
 
   /** Reads the file again. Throws KeyRingError, and changes nothing, when it cannot be used. */
   reread(): void {
-    const { active, keys, requiresSeals } = readRing(this.#file);
+    const { active, keys } = readRing(this.#file);
     for (const [id, key] of keys) {
       const known = this.#ring.keys.get(id);
       if (known && !known.equals(key)) {
@@ -123,7 +118,7 @@ export class KeyRing {
         );
       }
     }
-    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]), requiresSeals };
+    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]) };
   }
 
   /** Seals text for one owner: opening it requires the same `context`. */

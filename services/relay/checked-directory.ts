@@ -1,5 +1,5 @@
 import { type Directory, type DirectoryChange, directoryKey } from '../domain/directory.ts';
-import { type RecordSeals, SEALED_MARK_ID } from '../domain/seals/record-seals.ts';
+import type { RecordSeals, Verdict } from '../domain/seals/record-seals.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { RefusedRecords } from './refused-records.ts';
@@ -16,25 +16,15 @@ export interface CheckedDirectoryDeps {
 }
 
 /**
- * Applies to the directory what the stream has, once its seal is checked: each version of a record once. What does not
- * fit its seal is not applied, and the last good state stays in force. A record without a seal is applied until the
- * directory says that all are sealed.
- *
- * ```
- * reading the table ─ sealed ─▶ applied            without a seal ─▶ put aside until everything is read
- * everything is read ─ of what was put aside: older than a sealed one ─▶ dropped;   seals are required ─▶ refused;   else ─▶ applied
- * its key is missing ─▶ held: deliveries wait until the key ring has the key
- * ```
+ * Applies to the directory what the stream has, once its seal is checked: each version of a record once. What has no
+ * seal, or does not fit it, is not applied, and the last good state stays in force. A record whose key is missing waits
+ * until the key ring has the key, and deliveries wait with it.
  */
 export class CheckedDirectory {
   readonly #deps: CheckedDirectoryDeps;
-  /** Records without a seal that were read with the table; null once it was read. */
-  #aside: Map<string, DirectoryChange> | null = new Map();
   /** Records whose key is missing. */
   readonly #waiting = new Map<string, DirectoryChange>();
   #cancelLook: (() => void) | null = null;
-  /** Called when the directory says that all its records are sealed. */
-  onSealed: () => void = () => {};
 
   constructor(deps: CheckedDirectoryDeps) {
     this.#deps = deps;
@@ -42,40 +32,12 @@ export class CheckedDirectory {
 
   /** Applies a record. Returns false when it is refused, and null when it is not decided yet. */
   readonly apply = (change: DirectoryChange): boolean | null => {
-    const { seals, directory } = this.#deps;
-    if (change.kind === 'endpoint' && change.id === SEALED_MARK_ID) this.requireSeals();
-    const verdict = seals.verdict(change);
+    const verdict = this.#deps.seals.verdict(change);
     if (verdict === 'valid') return this.#accept(change);
     // The key's own endpoints would be next: the ring is read again, so that this process seals with it, too.
     if (verdict === 'key_missing') return this.#wait(change);
-    const mayLackSeal = verdict === 'unsealed' || verdict === 'stale';
-    const known = directory.newest(change);
-    if (mayLackSeal && this.#aside) {
-      const key = directoryKey(change);
-      const before = this.#aside.get(key);
-      if (!before || before.version < change.version) this.#aside.set(key, change);
-      return null;
-    }
-    if (mayLackSeal && !seals.isRequired) return this.#accept(change);
-    // One that is older than what is in force is the past: an earlier build had written it.
-    if (mayLackSeal && known && known.version >= change.version) return false;
-    return this.#refuse(change);
+    return this.#refuse(change, verdict);
   };
-
-  /** Decides on what was put aside: the whole table was read. */
-  caughtUp(): void {
-    const aside = this.#aside;
-    this.#aside = null;
-    for (const change of aside?.values() ?? []) this.apply(change);
-  }
-
-  /** Refuses records without a seal from now on. */
-  requireSeals(): void {
-    const { seals } = this.#deps;
-    if (seals.isRequired) return;
-    seals.require();
-    this.onSealed();
-  }
 
   stop(): void {
     this.#cancelLook?.();
@@ -90,9 +52,9 @@ export class CheckedDirectory {
     return true;
   }
 
-  #refuse(change: DirectoryChange): false {
-    const { directory, seals, refused } = this.#deps;
-    refused.note('stream', change, seals.verdict(change));
+  #refuse(change: DirectoryChange, verdict: Verdict): false {
+    const { directory, refused } = this.#deps;
+    refused.note('stream', change, verdict);
     if (!directory.newest(change)) directory.hold(change, { needsKey: false });
     return false;
   }

@@ -1,7 +1,6 @@
 import { type Broker, type Follower, REFUSED } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../process/clock.ts';
-import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { CheckedDirectory } from './checked-directory.ts';
 import type { PublishChecks } from './publishable.ts';
@@ -11,23 +10,18 @@ export interface FollowDirectoryDeps {
   readonly directory: Directory;
   /** Null where no key ring is: routers and recorders take records as they are. */
   readonly checks: Pick<PublishChecks, 'seals' | 'refused'> | null;
-  readonly store: Pick<Store, 'sealings'> | null;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Follows the directory stream. Resolves when the whole table, as it was at the call, was read and decided on. */
+/** Follows the directory stream. Resolves when the whole table, as it was at the call, was read. */
 export async function followDirectory(deps: FollowDirectoryDeps): Promise<Follower> {
-  const { broker, directory, checks, store } = deps;
+  const { broker, directory, checks } = deps;
   if (!checks) return broker.followDirectory((change) => directory.apply(change));
   const checked = new CheckedDirectory({ ...deps, ...checks, directory });
-  checked.onSealed = () => void store?.sealings.require();
-  // The store says so, too, should the stream have lost it.
-  if (await store?.sealings.isComplete()) checked.requireSeals();
   const follower = await broker.followDirectory((change) =>
     checked.apply(change) === false ? REFUSED : undefined,
   );
-  checked.caughtUp();
   return {
     stalenessMs: () => follower.stalenessMs(),
     close: () => {

@@ -39,18 +39,8 @@ export function publishable(
       refused.note('store', change, 'old_base');
       return null;
     }
-    case 'unsealed':
-    case 'stale':
-      if (!seals.isRequired) return withoutSeal(change);
-      break;
-    case 'forged':
-      break;
+    default:
+      refused.note('store', change, verdict);
+      return null;
   }
-  refused.note('store', change, verdict);
-  return null;
-}
-
-/** A seal of an earlier version says nothing about this one. */
-function withoutSeal({ kind, id, version, value }: DirectoryChange): DirectoryChange {
-  return { kind, id, version, value } as DirectoryChange;
 }

@@ -83,19 +83,13 @@ export interface Sealings {
     things: readonly Resealed[],
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<{ readonly endpoints: number; readonly answers: number }>;
-  /** Returns the number of records that each key seals; the key is null where a record has no seal of its version. */
-  recordCounts(): Promise<readonly { readonly keyId: string | null; readonly records: number }[]>;
+  /** Returns the number of records that each key seals. */
+  recordCounts(): Promise<readonly { readonly keyId: string; readonly records: number }[]>;
   /**
-   * Seals records anew, with outbox rows, whose seal is missing or of another key than the active one. Those that do not
-   * fit their seal stay as they are; those without one as well, once each must have one.
+   * Seals records anew, with outbox rows, whose seal is of another key than the active one. Those that have no seal, or do
+   * not fit it, stay as they are.
    */
   sealRecords(options: { readonly limit: number; readonly after?: string }): Promise<RecordsSealed>;
-  /** Adds the record by which the directory says that all its records are sealed, and requires seals from now on. */
-  complete(at: number): Promise<void>;
-  /** Returns whether the store has that record. */
-  isComplete(): Promise<boolean>;
-  /** Makes every change reject with RecordRefused whose stored record has no seal. */
-  require(): Promise<void>;
 }
 
 export interface ErasureOrder {

@@ -30,7 +30,7 @@ const NOT_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQU
 export interface ClientOptions {
   /** The address to suggest when the one in use is not the API's. */
   readonly otherBaseUrl?: string;
-  /** Asks before the first request whether the service is a sandbox, because its key does not tell. */
+  /** Asks before the first request whether the service is a sandbox, so that production is sent no event. */
   readonly asksEnvironment?: boolean;
   /** The clock that several clients of one service share. */
   readonly clock?: ServiceClock;

@@ -17,8 +17,8 @@ export function productionRefused(baseUrl: string) {
 }
 
 /**
- * Throws when the address is that of a production service. A producer's key of an earlier version names no environment, so it
- * asks with an unknown key of the sandbox: production says that this is the wrong environment.
+ * Throws when the address is that of a production service. It asks with an unknown key of the sandbox: production says that
+ * this is the wrong environment.
  */
 export async function refuseProduction(baseUrl: string, signal: AbortSignal): Promise<void> {
   const unknown = newApiKey('merchant', 'sandbox', new Uint8Array(KEY_BYTES));

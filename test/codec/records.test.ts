@@ -265,26 +265,6 @@ describe('the record schemas', () => {
     expect(read).toEqual({ ...written });
   });
 
-  it('let an earlier build read a parked entry as a cancellation that cancels nothing', () => {
-    const older = JSON.parse(journalCodec.schema);
-    const cancelled = older.fields.find((field: { name: string }) => field.name === 'cancelled');
-    const kind = cancelled.type.find((type: { name?: string }) => type.name?.endsWith('Cancelled'));
-    kind.fields = kind.fields.filter((field: { name: string }) => field.name !== 'parked');
-    const oldType = avro.Type.forSchema(older);
-    const resolver = oldType.createResolver(avro.Type.forSchema(JSON.parse(journalCodec.schema)));
-    const [delivery] = fc.sample(head, 1);
-    if (!delivery) throw new Error('no sample');
-    const bytes = journalCodec.toBuffer({
-      kind: 'parked',
-      at: 1,
-      delivery,
-      reason: 'endpoint_full',
-      until: 2,
-    });
-    const read = oldType.fromBuffer(bytes, resolver);
-    expect(read.cancelled).toMatchObject({ reason: 'endpoint_disabled', delivery: { attempt: 0 } });
-  });
-
   it('say where a record is cut short', () => {
     const [sample] = fc.sample(task, 1);
     if (!sample) throw new Error('no sample');

@@ -83,7 +83,6 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'operator keyring add --ring {folder}/ring.json', keeps: { ringKey: ({ added }) => added } },
   { line: 'operator keyring add --ring {folder}/ring.json' },
   { line: 'operator keyring remove --ring {folder}/ring.json --id {ringKey}' },
-  { line: 'operator keyring require-seals --ring {folder}/ring.json' },
   { line: 'operator keyring list' },
   { line: 'operator keyring rewrap' },
   { line: 'operator audit list' },

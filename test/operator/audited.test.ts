@@ -69,7 +69,6 @@ const LINES: Readonly<Record<string, Line>> = {
   'keyring add': changes('keyring.add', () => [], { kept: keep('ringKey', 'added') }),
   'keyring list': reads(),
   'keyring rewrap': changes('keyring.rewrap'),
-  'keyring require-seals': changes('keyring.require-seals'),
   'keyring remove': changes('keyring.remove', () => ['--id', 'k1'], { offline: true }),
   'entity erase': changes('entity.erased', () => ['--entity', crypto.randomUUID(), '--yes']),
   'replay start': changes('replay.create', () => ['--since', '1h', '--only', 'missing'], {

@@ -1,12 +1,8 @@
 /** The operator's commands on keys: what a key names, and what a producer may publish with it. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apiKeyHint, hashApiKey, parseApiKey } from '../../services/domain/api-key.ts';
+import { parseApiKey } from '../../services/domain/api-key.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
-import { systemClock } from '../../services/process/clock.ts';
-import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
-import { jsonEventOf } from '../support/records/events.ts';
-import { FORMER_KEY } from '../support/service/former-key.ts';
 import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
@@ -100,37 +96,4 @@ describe.each(['asking a running service', 'opening the store'])('the keys comma
       expect([code, err]).toEqual([exit, expect.stringContaining(hint.replace('’', "'"))]);
     }
   });
-});
-
-it('list a key of an earlier version as one without environment, which works, and say how to replace it', async () => {
-  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
-  const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  const file = `${setup.dataDir}/store.db`;
-  const store = await openSqliteStore({ file, clock: systemClock(), healthPolicy });
-  await store.keys.create({
-    ...{ keyId: 'former', kind: 'producer', merchantId: null, hash: hashApiKey(FORMER_KEY) },
-    ...{ hint: apiKeyHint(FORMER_KEY), name: null, createdAt: 0, revokedAt: null, lastUsedAt: null },
-  });
-  await store.close();
-  hookrail = await startHookrail(setup.environment);
-  expect(await keyOf('former')).toMatchObject({
-    environment: 'none',
-    warning: expect.stringContaining('keys create --producer'),
-  });
-  const publish = () =>
-    fetch(`${hookrail?.apiUrl}/producer/events`, {
-      method: 'POST',
-      headers: { authorization: `API-Key ${FORMER_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(jsonEventOf(setup.merchantId, 'former')),
-    });
-  expect((await publish()).status).toBe(202);
-  // It takes lists like every other.
-  await json('keys', 'set', 'former', '--types', 'KYC');
-  expect((await publish()).status).toBe(403);
-  await json('keys', 'revoke', 'former');
-  expect((await publish()).status).toBe(401);
-  expect(await keyOf('former')).not.toHaveProperty('warning');
-  await hookrail.stop();
-  hookrail = null;
-  rmSync(setup.dataDir, { recursive: true, force: true });
 });

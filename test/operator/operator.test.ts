@@ -28,6 +28,7 @@ let opsPort = 1;
 const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'hookrail-operator-'));
+  KeyRing.create(join(dataDir, 'keyring.json'));
   opsPort = 1;
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
@@ -62,9 +63,10 @@ async function fillQuarantine() {
 /** The operator interface as a running service mounts it, with the store locked. */
 async function startService() {
   const clock = systemClock();
-  const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
-  const broker = await openBroker();
   const keyRing = () => KeyRing.read(join(dataDir, 'keyring.json'));
+  const file = join(dataDir, 'store.db');
+  const store = await openSqliteStore({ file, clock, healthPolicy, keyRing: keyRing() });
+  const broker = await openBroker();
   const means = { store, broker, directory: EVERY_MERCHANT, clock, random: systemRandom, keyRing };
   const log = pino({ level: 'silent' });
   const deps = { ...means, environment: 'sandbox', dataDir, operatorTokenFile: '', log } as const;
@@ -281,13 +283,11 @@ describe('the operator access of a running service', () => {
 
   test('when it cannot be reached, gives an error that says where it was looked for', async () => {
     const service = await startService();
-    const port = opsPort;
     opsPort = 1;
     for (const command of ['merchants', 'quarantine', 'dead-letters']) {
       const { code, err } = await operator(command, 'list');
       expect([code, err]).toEqual([1, expect.stringContaining('HOOKRAIL_OPS_PORT')]);
     }
-    opsPort = port;
     await service.stop();
   });
 

@@ -14,6 +14,7 @@ import {
   journalOf,
   routed,
 } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 import { runTool, toolAnswer } from '../support/service/operator-tool.ts';
 
 let dataDir: string;
@@ -46,7 +47,12 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 function openStore() {
   const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  return openSqliteStore({ file: join(dataDir, 'store.db'), clock: systemClock(), healthPolicy });
+  return openSqliteStore({
+    file: join(dataDir, 'store.db'),
+    clock: systemClock(),
+    healthPolicy,
+    keyRing: TEST_RING,
+  });
 }
 
 // Nobody listens on port 1: the tool opens the store itself.

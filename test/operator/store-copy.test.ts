@@ -13,6 +13,7 @@ import { TEST_POLICY } from '../contract/store-place.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { createEndpoint, eventNumber, journalOf, routed } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 import { runTool } from '../support/service/operator-tool.ts';
 
 const ENDPOINT = '00000000-0000-4000-8000-000000000001';
@@ -36,7 +37,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     const environment = { HOOKRAIL_DATA_DIR: dataDir, ...kafka };
     const store = await openSqliteStore({
       file: join(dataDir, 'store.db'),
-      ...{ clock: systemClock(), healthPolicy: TEST_POLICY },
+      ...{ clock: systemClock(), healthPolicy: TEST_POLICY, keyRing: TEST_RING },
     });
     await store.merchants.create({ merchantId: 'm', name: 'm', senderAccountDetails: false });
     await createEndpoint(store, 'm', ENDPOINT);
@@ -117,7 +118,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     expect(await runTool(two, 'store', 'copy')).toMatchObject({ code: 0 });
     const address = parsePostgresUrl(database.running, undefined);
     const options = { address, clock: systemClock(), connectionsMax: 2, leafMs: 24 * 3_600_000 };
-    const opened = await openPostgresStore({ ...options, healthPolicy: TEST_POLICY });
+    const opened = await openPostgresStore({ ...options, healthPolicy: TEST_POLICY, keyRing: TEST_RING });
     await createEndpoint(opened, 'm', '00000000-0000-4000-8000-000000000002', {
       url: 'https://b.example.com',
     });

@@ -15,6 +15,7 @@ import { TEST_POLICY } from '../contract/store-place.ts';
 import { eventually } from '../support/eventually.ts';
 import { aTask } from '../support/records/broker-records.ts';
 import { eventNumber, routed } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 const clock = systemClock();
@@ -25,7 +26,12 @@ let store: Store;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'encoded-journal-'));
   broker = await openSqliteBroker({ file: join(directory, 'broker.db'), clock, retryScale: 1 });
-  store = await openSqliteStore({ file: join(directory, 'store.db'), clock, healthPolicy: TEST_POLICY });
+  store = await openSqliteStore({
+    file: join(directory, 'store.db'),
+    clock,
+    healthPolicy: TEST_POLICY,
+    keyRing: TEST_RING,
+  });
 });
 
 afterEach(async () => {

@@ -14,6 +14,7 @@ import { TEST_POLICY } from '../contract/store-place.ts';
 import { eventually } from '../support/eventually.ts';
 import { aTask, deadLetter } from '../support/records/broker-records.ts';
 import { eventNumber, HOUR_MS, journalOf, routed, START } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const MERCHANT = 'a-merchant';
@@ -27,7 +28,12 @@ let stopping: AbortController;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'retention-'));
   clock = new SimulatedClock(START + EVENTS * HOUR_MS);
-  store = await openSqliteStore({ file: join(directory, 'store.db'), clock, healthPolicy: TEST_POLICY });
+  store = await openSqliteStore({
+    file: join(directory, 'store.db'),
+    clock,
+    healthPolicy: TEST_POLICY,
+    keyRing: TEST_RING,
+  });
   stopping = new AbortController();
 });
 

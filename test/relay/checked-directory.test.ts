@@ -6,9 +6,9 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Directory, type DirectoryChange } from '../../services/domain/directory.ts';
 import type { Endpoint } from '../../services/domain/endpoint.ts';
-import { RecordSeals, SEALED_MARK_ID } from '../../services/domain/seals/record-seals.ts';
+import { RecordSeals } from '../../services/domain/seals/record-seals.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
-import { addKey, requireSeals } from '../../services/keys/keyring-file.ts';
+import { addKey } from '../../services/keys/keyring-file.ts';
 import { CheckedDirectory } from '../../services/relay/checked-directory.ts';
 import { publishable } from '../../services/relay/publishable.ts';
 import { RefusedRecords } from '../../services/relay/refused-records.ts';
@@ -65,7 +65,6 @@ const endpoint = (id: string, version: number, change: Partial<Endpoint> = {}): 
 });
 
 const sealed = (change: DirectoryChange, by = seals) => by.sealed(change) as DirectoryChange;
-const mark = () => sealed({ kind: 'endpoint', id: SEALED_MARK_ID, version: 1, value: null });
 const urlOf = (id: string) => directory.endpoint(id)?.url;
 const count = async () =>
   (await registry.getMetricsAsJSON())[0]?.values.reduce((sum, { value }) => sum + Number(value), 0);
@@ -77,7 +76,6 @@ function forged(id: string, version: number): DirectoryChange {
 }
 
 test('a forged record leaves the last good one in force, and is counted and logged once in ten seconds', async () => {
-  checked.caughtUp();
   checked.apply(sealed(endpoint('a', 1)));
   for (let version = 2; version < 50; version += 1) expect(checked.apply(forged('a', version))).toBe(false);
   expect(urlOf('a')).toBe('https://example.com/1');
@@ -97,7 +95,6 @@ test('a forged record leaves the last good one in force, and is counted and logg
 test('an endpoint and a merchant of which only forged records are known are held until there is a good one', () => {
   checked.apply(forged('a', 7));
   checked.apply({ ...sealed(endpoint('b', 4)), value: null });
-  checked.caughtUp();
   expect([directory.isHeld(MERCHANT, 'a'), directory.isHeld(MERCHANT, 'b')]).toEqual([true, true]);
   expect(directory.isHeld(MERCHANT, 'another')).toBe(false);
   checked.apply(sealed(endpoint('a', 1)));
@@ -120,47 +117,25 @@ test('an endpoint and a merchant of which only forged records are known are held
   expect(directory.isHeld(MERCHANT, 'a')).toBe(true);
 });
 
-test('records without a seal are taken until the directory says that all are sealed, in whichever order they are read', () => {
-  checked.apply(endpoint('a', 1));
-  checked.caughtUp();
-  expect(urlOf('a')).toBe('https://example.com/1');
-  checked.apply(endpoint('a', 2));
-  expect(urlOf('a')).toBe('https://example.com/2');
-  checked.apply(sealed(endpoint('a', 3)));
-  checked.apply(mark());
-  checked.apply(endpoint('a', 4));
-  expect(urlOf('a')).toBe('https://example.com/3');
-  // A process that starts reads the same, and what was there before the seals is no cause for alarm.
-  begin();
-  for (const change of [endpoint('a', 1), sealed(endpoint('a', 3)), endpoint('c', 1), mark()])
-    checked.apply(change);
-  lines = [];
-  checked.caughtUp();
-  expect([urlOf('a'), urlOf('c'), lines.length]).toEqual(['https://example.com/3', undefined, 1]);
-  expect(lines[0]).toMatchObject({ record: 'endpoint:c', reason: 'unsealed' });
-});
-
-test.each([
-  ['a forged one', () => ({ ...mark(), version: 9 })],
-  ['one without a seal', () => ({ ...mark(), seal: undefined })],
-])('%s in the place of the record that says that all are sealed says so, too', (_name, record) => {
-  checked.apply(endpoint('a', 1));
-  checked.apply(record() as DirectoryChange);
-  checked.caughtUp();
-  expect(urlOf('a')).toBeUndefined();
-});
-
-test('a key ring that requires seals needs no such record', () => {
-  requireSeals(ringFile);
-  begin();
-  checked.apply(endpoint('a', 1));
-  checked.caughtUp();
-  expect([urlOf('a'), directory.isHeld(MERCHANT, 'a')]).toEqual([undefined, true]);
+test('a record without a seal of its version is refused, also the first of its endpoint, a merchant and a deletion', () => {
+  const { seal } = seals.sealed(endpoint('a', 2)) as { readonly seal: NonNullable<DirectoryChange['seal']> };
+  checked.apply(sealed(endpoint('a', 2)));
+  for (const change of [
+    endpoint('a', 3),
+    { ...endpoint('a', 4), seal },
+    { ...endpoint('a', 5), value: null },
+  ])
+    expect(checked.apply(change)).toBe(false);
+  expect([urlOf('a'), directory.isHeld(MERCHANT, 'a')]).toEqual(['https://example.com/2', false]);
+  expect(checked.apply(endpoint('b', 1))).toBe(false);
+  expect([urlOf('b'), directory.isHeld(MERCHANT, 'b')]).toEqual([undefined, true]);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({ record: 'endpoint:a', reason: 'unsealed' });
+  expect(refused.refusedVersion({ kind: 'endpoint', id: 'a' })).toBe(5);
 });
 
 test('a record whose key is missing is held, whatever was in force, until the key ring has the key', async () => {
   checked.apply(sealed(endpoint('a', 1)));
-  checked.caughtUp();
   const other = join(folder, 'other.json');
   KeyRing.create(other);
   const keys = JSON.parse(
@@ -180,8 +155,6 @@ test('a record whose key is missing is held, whatever was in force, until the ke
 });
 
 test('a switch-off without a seal of its own is sealed if it builds on what is in force, and on nothing older', () => {
-  checked.caughtUp();
-  seals.require();
   const checks = { seals, refused, directory };
   const off = (base: number, version: number): DirectoryChange => {
     const { seal } = seals.sealed(endpoint('a', base));

@@ -14,6 +14,7 @@ import { type Store, StoreUnavailable } from '../../services/store/store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
 import { eventually } from '../support/eventually.ts';
 import { createEndpoint } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 const LONG_MS = 20_000;
@@ -25,7 +26,12 @@ let relay: Relay | undefined;
 let changes: PublishedChanges;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'hookrail-relay-'));
-  store = await openSqliteStore({ file: join(folder, 'store.db'), clock, healthPolicy: TEST_POLICY });
+  store = await openSqliteStore({
+    file: join(folder, 'store.db'),
+    clock,
+    healthPolicy: TEST_POLICY,
+    keyRing: TEST_RING,
+  });
   changes = new PublishedChanges(store.outbox, clock);
   await store.merchants.create({ merchantId: MERCHANT, name: MERCHANT, senderAccountDetails: false });
 });

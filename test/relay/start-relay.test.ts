@@ -18,6 +18,7 @@ import { TEST_POLICY } from '../contract/store-place.ts';
 import { eventually } from '../support/eventually.ts';
 import { movableClock } from '../support/movable-clock.ts';
 import { createEndpoint, OPERATOR, START } from '../support/records/journal-entries.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 /** How often the timeline is checked. */
@@ -37,7 +38,12 @@ let stalenessMs: () => number;
 beforeEach(async () => {
   clock = movableClock();
   folder = await mkdtemp(join(tmpdir(), 'hookrail-relay-'));
-  store = await openSqliteStore({ file: join(folder, 'store.db'), clock, healthPolicy: TEST_POLICY });
+  store = await openSqliteStore({
+    file: join(folder, 'store.db'),
+    clock,
+    healthPolicy: TEST_POLICY,
+    keyRing: TEST_RING,
+  });
   await store.merchants.create({ merchantId: MERCHANT, name: MERCHANT, senderAccountDetails: false });
   directory = new Directory();
   lines = [];

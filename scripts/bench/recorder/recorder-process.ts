@@ -1,7 +1,11 @@
 /** A recorder's store in a process of its own: it records a prepared journal as fast as the store takes it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import type { Consumer, JournalSource } from '../../../services/broker/broker.ts';
 import type { JournalBatch } from '../../../services/domain/journal.ts';
+import { KeyRing } from '../../../services/keys/keyring.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { startRecorder } from '../../../services/recorder/recorder.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
@@ -32,11 +36,15 @@ const CONNECTIONS_MAX = 3;
 const DAY_MS = 86_400_000;
 
 let store: Store | undefined;
+/** Of the key ring, which seals the endpoints that this process creates. */
+const folder = mkdtempSync(join(tmpdir(), 'recorder-keys-'));
 let journal: ReturnType<typeof makeJournal> = new Map();
 
 answer({
   async open({ store: engine, at }: RecorderPlace) {
-    const options = { clock: systemClock(), healthPolicy: HEALTH };
+    const ring = join(folder, 'keyring.json');
+    KeyRing.create(ring);
+    const options = { clock: systemClock(), healthPolicy: HEALTH, keyRing: KeyRing.read(ring) };
     store =
       engine === 'sqlite'
         ? await openSqliteStore({ ...options, file: at })
@@ -54,6 +62,7 @@ answer({
   record,
   async close() {
     await store?.close();
+    rmSync(folder, { recursive: true });
   },
 });
 

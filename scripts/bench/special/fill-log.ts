@@ -1,15 +1,20 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
+import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
+import type { KeyRing } from '../../../services/keys/keyring.ts';
 import { unpackId } from '../../../services/sqlite/ids.ts';
 import { API_VERSION, EVENT_TYPE, FAILURE_CODE, STATUS, TRIGGER } from '../../../services/store/log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/log/delivery.ts';
 import { FEED_KIND } from '../../../services/store/log/log-rows.ts';
+import { toEndpointChange } from '../../../services/store/rows/endpoint-rows.ts';
+import { sealValues } from '../../../services/store/rows/record-seals.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
+import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../../../services/store/sqlite/select-endpoint.ts';
 import { wallClock } from '../measure.ts';
 import { ruleStatements } from './rule-statements.ts';
 
@@ -53,7 +58,11 @@ const count = (to: number) =>
  * Fills the store file of a stopped service by SQL alone, because the service itself would take an hour. The data is
  * durable when this returns.
  */
-export async function fillLog(file: string, merchantId: string, sizes: LogSizes): Promise<FilledLog> {
+export async function fillLog(
+  file: string,
+  merchantId: string,
+  { keyRing, ...sizes }: LogSizes & { readonly keyRing: KeyRing },
+): Promise<FilledLog> {
   const db = openConnection(file, 'write');
   try {
     migrate(db, file);
@@ -63,6 +72,7 @@ export async function fillLog(file: string, merchantId: string, sizes: LogSizes)
     const to = Math.floor(wallClock()) - DAY_MS;
     const from = to - AGE_MS;
     insertEndpoints(db, merchantId, sizes.endpoints, from);
+    sealEndpoints(db, new RecordSeals(keyRing));
     insertEvents(db, sizes.events, from, to);
     insertDeliveries(db, sizes.events);
     insertAttempts(db);
@@ -101,6 +111,15 @@ function insertEndpoints(db: Database, merchantId: string, endpoints: number, fr
     '2.3.8', 'k1', '', '…abcd', 0, 1, ${from} + i, ${from} + i, ${from} + i FROM n`);
   db.exec(`INSERT INTO log_merchant (seq, merchant_id) VALUES (1, '${merchantId}');
     INSERT INTO log_endpoint SELECT seq, uuid, 1 FROM endpoint WHERE merchant_id = '${merchantId}' LIMIT ${LOG_ENDPOINTS}`);
+}
+
+/** The service takes a record without a seal for one that others have written. */
+function sealEndpoints(db: Database, seals: RecordSeals): void {
+  const write = db.prepare(
+    'UPDATE endpoint SET seal_key_id = ?, seal_version = ?, seal_mac = ? WHERE uuid = ? AND seal_mac IS NULL',
+  );
+  const rows = db.prepare<[], Parameters<typeof toEndpointChange>[0]>(SELECT_ENDPOINT_OR_TOMBSTONE).all();
+  for (const row of rows) write.run(...sealValues(seals.sealed(toEndpointChange(row)).seal), row.uuid);
 }
 
 function insertEvents(db: Database, events: number, from: number, to: number): void {

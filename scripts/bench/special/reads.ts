@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Pool } from 'undici';
+import { KeyRing } from '../../../services/keys/keyring.ts';
 import { arrived, type RunOptions, withService } from '../engine.ts';
 import { makeEvents, type Post, type Producer, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, percentile, wallClock } from '../measure.ts';
@@ -51,7 +52,8 @@ export async function measureReads(
     merchant: { readonly merchantId: string; readonly apiKey: string },
   ) => {
     const startedAt = wallClock();
-    const log = await fillLog(join(dataDir, 'store.db'), merchant.merchantId, sizes);
+    const keyRing = KeyRing.read(join(dataDir, 'keyring.json'));
+    const log = await fillLog(join(dataDir, 'store.db'), merchant.merchantId, { ...sizes, keyRing });
     filled = { ...log, apiKey: merchant.apiKey, fillSeconds: (wallClock() - startedAt) / 1000 };
   };
   return withService(

@@ -6,8 +6,6 @@ import { canonicalRecord } from './canonical-record.ts';
 export interface SealKeys {
   /** The id of the key that seals. */
   readonly active: string;
-  /** Whether the key ring's file says that every record has a seal. */
-  readonly requiresSeals: boolean;
   /** Returns undefined when the ring lacks the key. */
   sealKey(keyId: string): KeyObject | undefined;
 }
@@ -16,18 +14,11 @@ export interface SealKeys {
  * - `valid`: made with the key ring, and not changed since.
  * - `switched_off`: valid but for a process without the key ring that switched the endpoint off since.
  * - `unsealed`: no seal.
- * - `stale`: the seal is that of an earlier version: a build that knows no seals has changed the record.
+ * - `stale`: the seal is that of another version of the record.
  * - `forged`: the seal does not fit the record.
  * - `key_missing`: the key ring lacks the key, so it cannot be told.
  */
 export type Verdict = 'valid' | 'switched_off' | 'unsealed' | 'stale' | 'forged' | 'key_missing';
-
-/**
- * The record by which the directory says that all its records are sealed: from then on one without a seal is refused. It
- * has the form of the deletion of an endpoint that never was, so that earlier builds ignore it. One that does not fit its
- * seal says so, too: nobody else has a reason to write over it.
- */
-export const SEALED_MARK_ID = 'directory-sealed';
 
 /** Versions up to this many below the largest whole number are left to changes. */
 const VERSIONS_LEFT = 2 ** 40;
@@ -43,20 +34,9 @@ export function mayExceed(version: number): boolean {
  */
 export class RecordSeals {
   readonly #keys: SealKeys;
-  #isRequired = false;
 
   constructor(keys: SealKeys) {
     this.#keys = keys;
-  }
-
-  /** Whether a record without a seal is refused. Once true, it stays so. */
-  get isRequired(): boolean {
-    return this.#isRequired || this.#keys.requiresSeals;
-  }
-
-  /** Refuses records without a seal from now on. */
-  require(): void {
-    this.#isRequired = true;
   }
 
   /** The id of the key that seals. */
@@ -87,8 +67,7 @@ export class RecordSeals {
 
   /** Returns whether a record with this verdict is in force in the store. */
   isSound(verdict: Verdict): boolean {
-    if (verdict === 'valid' || verdict === 'switched_off') return true;
-    return !this.isRequired && (verdict === 'unsealed' || verdict === 'stale');
+    return verdict === 'valid' || verdict === 'switched_off';
   }
 }
 

@@ -111,7 +111,7 @@ function auditWhereStoreIs(config: Config, actor: Actor): AddToAudit {
   };
 }
 
-/** The ring that seals what a command changes; null where there is none, and only records without a seal are changed. */
+/** The ring that seals what a command changes; null where there is none, and no merchant or endpoint is changed. */
 function keyRingOf({ keyRingFile }: Config): KeyRing | null {
   return existsSync(keyRingFile) ? KeyRing.read(keyRingFile) : null;
 }

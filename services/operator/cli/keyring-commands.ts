@@ -1,13 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import {
-  addKey,
-  createRing,
-  fingerprint,
-  readRing,
-  removeKey,
-  requireSeals,
-} from '../../keys/keyring-file.ts';
+import { addKey, createRing, fingerprint, readRing, removeKey } from '../../keys/keyring-file.ts';
 import { plain, WIDTH } from '../../messages/text-layout.ts';
 import type { Arguments } from '../commands/arguments.ts';
 import { on, type ToolMeans } from '../commands/command.ts';
@@ -78,18 +71,6 @@ export const KEYRING_COMMANDS = {
         keyRing: file,
         note: 'a backup of the store made before the rewrap still needs it: keep a copy with that backup',
       };
-    },
-  }),
-  'keyring require-seals': on('tool', {
-    describe:
-      'Refuse directory records without a seal wherever this key ring is used, whatever the streams say',
-    args: RING,
-    runs: RUNS,
-    run: async (means, given) => {
-      const file = fileOf(means, given);
-      await note(means, 'require-seals', file, readRing(file).active);
-      requireSeals(file);
-      return { keyRing: file, requiresSeals: true, next: `copy ${file} to every process, and restart it` };
     },
   }),
 };

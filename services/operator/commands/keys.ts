@@ -132,17 +132,12 @@ function unknownType(name: string): string | undefined {
   return `"${name}" is not an event type${didYouMean(name, EVENT_TYPES)}; known: ${EVENT_TYPES.join(', ')}`;
 }
 
-const NO_ENVIRONMENT =
-  'the key is of an earlier version and names no environment: create another with keys create --producer, ' +
-  'give it to the producer, then revoke this one';
-
 function keyJson(key: ApiKey) {
   const { keyId, kind, merchantId, name, hint } = key;
-  const environment = environmentOfKey(hint);
   return {
     keyId,
     kind,
-    environment: environment ?? 'none',
+    environment: environmentOfKey(hint),
     merchantId,
     name,
     hint,
@@ -151,6 +146,5 @@ function keyJson(key: ApiKey) {
     createdAt: timestamp(key.createdAt),
     revokedAt: timestampOrNull(key.revokedAt),
     lastUsedAt: timestampOrNull(key.lastUsedAt),
-    ...(environment === null && key.revokedAt === null ? { warning: NO_ENVIRONMENT } : {}),
   };
 }

@@ -48,7 +48,7 @@ export const MAINTENANCE_COMMANDS = {
   'keyring note': on('store', {
     describe: 'Record a change of the key ring’s file, which the tool makes itself',
     args: {
-      change: { type: 'text', required: true, choices: ['create', 'add', 'remove', 'require-seals'] },
+      change: { type: 'text', required: true, choices: ['create', 'add', 'remove'] },
       keyRing: { type: 'path', required: true },
       key: { type: 'text', required: true },
     },
@@ -144,8 +144,8 @@ async function rewrapAll(deps: OperatorDeps) {
   const result = { keyRing: keyRing.file, active: keyRing.active, endpoints, answers, records };
   if (refused.length > 0)
     throw new OperatorError(
-      `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers, ${records} other records. These do not fit their ` +
-        'seal, so something other than hookrail has changed them in the database, and they stay as they are (restart the process ' +
+      `rewrapped with "${keyRing.active}": ${endpoints} endpoints, ${answers} answers, ${records} other records. These have no seal or do not fit ` +
+        'it, so something other than hookrail has changed them in the database, and they stay as they are (restart the process ' +
         `with the role api: it puts back the newest sealed record of the directory stream): ${refused.slice(0, 10).join(', ')}`,
     );
   if (notOpened.length === 0) return result;
@@ -161,7 +161,6 @@ async function usage({ store, clock }: Pick<OperatorDeps, 'store' | 'clock'>) {
     (await store.sealings.counts(clock.wall())).map((used) => [used.keyId, { ...used, records: 0 }]),
   );
   for (const { keyId, records } of await store.sealings.recordCounts()) {
-    if (keyId === null) continue;
     byKey.set(keyId, { ...(byKey.get(keyId) ?? { keyId, endpoints: 0, answers: 0 }), records });
   }
   return [...byKey.values()];

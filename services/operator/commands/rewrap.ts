@@ -1,8 +1,7 @@
 import type { KeyRing } from '../../keys/keyring.ts';
 import type { Clock } from '../../process/clock.ts';
 import { type Actor, OPERATOR } from '../../store/change.ts';
-import type { Resealed, SealedThing } from '../../store/maintenance.ts';
-import { sealAll } from '../../store/seal-all.ts';
+import type { RecordsSealed, Resealed, SealedThing } from '../../store/maintenance.ts';
 import type { Store } from '../../store/store.ts';
 import { published } from './published.ts';
 
@@ -19,7 +18,7 @@ export interface Rewrapped {
   readonly records: number;
   /** Values that their key does not open: altered, or sealed with another key of that name. */
   readonly notOpened: readonly string[];
-  /** Records that do not fit their seal: something other than hookrail has written them. */
+  /** Records that have no seal, or do not fit it: something other than hookrail has written them. */
   readonly refused: readonly string[];
 }
 
@@ -32,20 +31,34 @@ interface RewrapDeps {
 
 /**
  * Seals everything with the ring's active key, in small steps, while the service continues. Values rotated meanwhile
- * are skipped: they are sealed with the active key already. Run again after a crash, it does the rest. Afterwards every
- * record has a seal, and the directory says so: one without is refused.
+ * are skipped: they are sealed with the active key already. Run again after a crash, it does the rest.
  */
 export async function rewrap(deps: RewrapDeps): Promise<Rewrapped> {
-  const { store, clock } = deps;
   const { notOpened, ...values } = await rewrapValues(deps);
-  const { sealed: records, refused } = await sealAll(store.sealings, () => betweenSteps(deps));
-  await store.sealings.complete(clock.wall());
+  const { records, refused } = await rewrapRecords(deps);
   return {
     ...values,
     records,
     notOpened: notOpened.filter((id) => !refused.includes(`endpoint:${id}`)),
     refused,
   };
+}
+
+/** Seals every merchant and endpoint whose seal is of another key. */
+async function rewrapRecords(deps: RewrapDeps): Promise<Pick<Rewrapped, 'records' | 'refused'>> {
+  const refused: string[] = [];
+  let records = 0;
+  for (let after: string | null | undefined; after !== null; ) {
+    const step: RecordsSealed = await deps.store.sealings.sealRecords({
+      limit: AT_ONCE,
+      ...(after === undefined ? {} : { after }),
+    });
+    records += step.sealed;
+    refused.push(...step.refused);
+    after = step.next;
+    await betweenSteps(deps);
+  }
+  return { records, refused };
 }
 
 /** Seals the endpoints' secrets and the stored responses. */

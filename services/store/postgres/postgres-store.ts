@@ -2,9 +2,6 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import { RecordSeals, type SealKeys } from '../../domain/seals/record-seals.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
-import type { Sealings } from '../maintenance.ts';
-import type { Reads } from '../rules/reads.ts';
-import type { Writes } from '../rules/writes.ts';
 import type { Store } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
 import type { PostgresAddress } from './client/postgres-address.ts';
@@ -39,7 +36,7 @@ export interface PostgresStoreOptions {
   /** `synchronous_commit` of journal batches; `on` unless given. What is lost is recorded again from the journal. */
   readonly logCommit?: LogCommit;
   readonly log?: Logger;
-  /** Seals records. Null or absent: changes of records that have a seal are refused. */
+  /** Seals records. Null or absent: changes of merchants and endpoints are refused. */
   readonly keyRing?: SealKeys | null;
 }
 
@@ -96,7 +93,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     feed,
     replays,
     audit: { ...reads.audit, ...writes.audit },
-    sealings: makeSealings(database, reads, writes),
+    sealings: { ...reads.sealings, ...writes.sealings },
     erasures: new PostgresErasures({ database, leaves, names }),
     status: () => ({
       reachable: database.isReachable,
@@ -112,19 +109,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await used.flush();
       await database.close();
     },
-  };
-}
-
-/** A process demands seals from the moment that all records have one. */
-function makeSealings(database: PostgresDatabase, reads: Reads, writes: Writes): Sealings {
-  return {
-    ...reads.sealings,
-    ...writes.sealings,
-    async complete(at) {
-      await writes.sealings.complete(at);
-      database.seals?.require();
-    },
-    require: async () => database.seals?.require(),
   };
 }
 

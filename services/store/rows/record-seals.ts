@@ -38,22 +38,6 @@ export function refuseUnsound(seals: RecordSeals | null, stored: DirectoryChange
 }
 
 /**
- * Returns the record with the seal that it gets. `before`: as it is stored, with the seal of its last version. Throws
- * RecordRefused when this process has no key ring, and the stored record has a seal.
- */
-export function resealed<Change extends DirectoryChange>(
-  seals: RecordSeals | null,
-  change: Change,
-  before: { readonly seal?: Seal },
-): Change {
-  if (seals) return seals.sealed(change);
-  if (before.seal === undefined) return change;
-  throw new RecordRefused(
-    `${directoryKey(change)} is sealed, and a change of it needs the key ring (HOOKRAIL_KEYRING)`,
-  );
-}
-
-/**
  * Returns the record of an endpoint that its failures switch off. A process without the key ring leaves the seal of the
  * version before, and so does one that finds a record which it may not build on: the relay tells them apart.
  */
@@ -67,11 +51,11 @@ export function switchedOff<Change extends DirectoryChange>(
   return seal ? { ...change, seal } : change;
 }
 
-/** Throws when this process has no key ring. */
+/** Returns what seals a change of a merchant or an endpoint. Throws RecordRefused when this process has no key ring. */
 export function requiredSeals(seals: RecordSeals | null): RecordSeals {
   if (seals) return seals;
   throw new RecordRefused(
-    'records are sealed with the key ring, which this process has not read (HOOKRAIL_KEYRING)',
+    'a change of a merchant or an endpoint needs the key ring, which seals it: this process has not read one (HOOKRAIL_KEYRING)',
   );
 }
 

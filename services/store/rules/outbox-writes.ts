@@ -2,19 +2,19 @@ import type { DirectoryChange } from '../../domain/directory.ts';
 import { personOf } from '../change.ts';
 import type { AddedAuditEntry } from '../maintenance.ts';
 import { actorText } from '../rows/audit-rows.ts';
-import { resealed, type SealColumns, sealOf, sealValues } from '../rows/record-seals.ts';
+import { requiredSeals, sealValues } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 
 /* The rows that accompany every change of an endpoint or merchant, in its transaction: the outbox row and the audit entry. */
 
 /**
- * Seals the row of a directory change, which was written before, and adds the change. Returns the outbox id. The
+ * Seals the row of a directory change, which was written before, and adds the change. Returns the outbox id. Throws
+ * RecordRefused when this process has no key ring. The
  * transaction holds the lock of the merchant's or endpoint's row by now, so that the ids of one key ascend in the order
  * of the commits.
  */
 export async function addToOutbox(tx: Transaction, change: DirectoryChange): Promise<number> {
-  const before = await tx.first<SealColumns>(SEAL_OF[change.kind], [change.id]);
-  const sealed = resealed(tx.seals, change, before ? sealOf(before) : {});
+  const sealed = requiredSeals(tx.seals).sealed(change);
   await writeSeal(tx, sealed);
   return addSealedToOutbox(tx, sealed);
 }
@@ -37,11 +37,6 @@ export async function addSealedToOutbox(
 export async function writeSeal(tx: Transaction, { kind, id, seal }: DirectoryChange): Promise<void> {
   await tx.change(WRITE_SEAL[kind], [id, ...sealValues(seal)]);
 }
-
-const SEAL_OF: Readonly<Record<DirectoryChange['kind'], string>> = {
-  merchant: 'SELECT seal_key_id, seal_version, seal_mac FROM merchant WHERE merchant_id = $1',
-  endpoint: 'SELECT seal_key_id, seal_version, seal_mac FROM endpoint WHERE uuid = $1',
-};
 
 const WRITE_SEAL: Readonly<Record<DirectoryChange['kind'], string>> = {
   merchant: 'UPDATE merchant SET seal_key_id = $2, seal_version = $3, seal_mac = $4 WHERE merchant_id = $1',

@@ -4,7 +4,7 @@ import { endpoint, endpoints } from './reads/endpoints.ts';
 import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
 import { replay, replays, runningReplays } from './reads/replays.ts';
-import { areSealed, notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
+import { notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
 
 /** The reads that are the same in every store, by the part of the port that they are for. */
 export const READS = {
@@ -13,7 +13,7 @@ export const READS = {
   endpoints: { get: endpoint, list: endpoints },
   outbox: { pending, isPublished, snapshot },
   audit: { list: audit },
-  sealings: { counts: sealCounts, notSealedWith, recordCounts, isComplete: areSealed },
+  sealings: { counts: sealCounts, notSealedWith, recordCounts },
   replays: { get: replay, list: replays, running: runningReplays },
 } as const satisfies Rules;
 

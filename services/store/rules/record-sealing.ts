@@ -1,5 +1,5 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
-import { mayExceed, SEALED_MARK_ID } from '../../domain/seals/record-seals.ts';
+import { mayExceed } from '../../domain/seals/record-seals.ts';
 import type { RecordsSealed, Sealings } from '../maintenance.ts';
 import type { RecordAbove } from '../outbox.ts';
 import { toDirectoryChange } from '../rows/directory-rows.ts';
@@ -28,7 +28,7 @@ const selectOne = (kind: Kind, { endpoints, forUpdate }: Dialect) =>
     ? `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 ${forUpdate()}`
     : `${endpoints} WHERE e.uuid = $1 ${forUpdate('e')}`;
 
-/** Seals records, deleted endpoints included, whose seal is missing or of another key than the active. */
+/** Seals records anew, deleted endpoints included, whose seal is of another key than the active or of another version. */
 export async function sealRecords(
   tx: Transaction,
   { limit, after }: Parameters<Sealings['sealRecords']>[0],
@@ -70,19 +70,4 @@ async function sealOne(tx: Transaction, { kind, id, value }: DirectoryChange, ab
   const { version } = raised;
   if (kind === 'endpoint') await tx.endpointChanged(id, 'kept');
   await addToOutbox(tx, { kind, id, version, value: value && { ...value, version } } as DirectoryChange);
-}
-
-/** Adds the record by which the directory says that all are sealed. */
-export async function markSealed(tx: Transaction, at: number): Promise<void> {
-  requiredSeals(tx.seals);
-  const { nextVersion } = tx.dialect;
-  const mark = await tx.first<{ readonly version: number }>(
-    `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, status, api_version, secret_key_id,
-     secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
-     VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, ${nextVersion('0')}, $2, $2, $2, $2)
-     ON CONFLICT (uuid) DO UPDATE SET version = ${nextVersion('e.version')} RETURNING version`,
-    [SEALED_MARK_ID, Math.floor(at)],
-  );
-  if (!mark) throw new Error('the record that all are sealed was not written');
-  await addToOutbox(tx, { kind: 'endpoint', id: SEALED_MARK_ID, version: mark.version, value: null });
 }

@@ -5,7 +5,7 @@ import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from '
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
 import { addToAudit, forgetPublished } from './outbox-writes.ts';
-import { addAbove, markSealed, sealRecords } from './record-sealing.ts';
+import { addAbove, sealRecords } from './record-sealing.ts';
 import { advanceReplay, createReplay, finishReplay } from './replay-writes.ts';
 import { replaceSealed } from './sealing-writes.ts';
 
@@ -23,7 +23,7 @@ export const WRITES = {
   answers: { claim, release, keep },
   outbox: { published: forgetPublished, addAgain: publishAgain, addAbove, adopt: adoptChanges },
   audit: { add: addToAudit },
-  sealings: { replace: replaceSealed, sealRecords, complete: markSealed },
+  sealings: { replace: replaceSealed, sealRecords },
   replays: { create: createReplay, advance: advanceReplay, finish: finishReplay },
 } as const satisfies Rules;
 

@@ -37,7 +37,7 @@ export interface SqliteStoreOptions {
   readonly log?: Logger;
   /** The file grows no further than this, in pages of 8 KiB. */
   readonly pagesMax?: number;
-  /** Seals records. Null or absent: changes of records that have a seal are refused. */
+  /** Seals records. Null or absent: changes of merchants and endpoints are refused. */
   readonly keyRing?: Pick<KeyRing, 'file'> | null;
 }
 
@@ -129,15 +129,7 @@ class SqliteStore implements Store {
       watched: (written) => this.#watched(written),
     });
     this.audit = { ...this.#reads.audit, ...this.#writes.audit };
-    this.sealings = {
-      ...this.#reads.sealings,
-      ...this.#writes.sealings,
-      complete: async (at) => {
-        await this.#writes.sealings.complete(at);
-        await writer.call('requireSeals', []);
-      },
-      require: () => writer.call('requireSeals', []),
-    };
+    this.sealings = { ...this.#reads.sealings, ...this.#writes.sealings };
     this.erasures = new SqliteErasures(file, reader, writer, (written) => this.#watched(written));
     this.failed = new Promise((resolve) => {
       const fail = (error: Error | null) => {

@@ -103,7 +103,6 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
     deleteEvents: retention.deleteEvents.bind(retention),
     deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
-    requireSeals: () => seals?.require(),
     orderErasure: (...args: Parameters<Erasures['order']>) => erasures.order(changes.at(0), ...args),
     finishErasure: (...args: Parameters<Erasures['finish']>) => erasures.finish(changes.at(0), ...args),
     forgetErasures: erasures.forget.bind(erasures),

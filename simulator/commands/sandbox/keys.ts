@@ -81,7 +81,6 @@ async function ensureKey(
 ): Promise<string> {
   let key = newApiKey(kind, 'sandbox', randomBytes(32));
   const form = known === undefined ? undefined : parseApiKey(known);
-  // A key of an earlier version names no environment: it is replaced, and goes on to work elsewhere.
   if (known !== undefined && form?.ok && form.kind === kind && form.environment === 'sandbox') {
     const found = await store.keys.findByHash(form.hash);
     if (found?.kind === kind && found.merchantId === merchantId && found.revokedAt === null) return known;

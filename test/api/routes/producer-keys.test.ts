@@ -18,7 +18,6 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import { jsonEventOf } from '../../support/records/events.ts';
-import { FORMER_KEY } from '../../support/service/former-key.ts';
 
 const KYC = { type: 'KYC', subType: 'FULL_USER' } as const;
 const ACTOR = { kind: 'operator', person: 'ann' } as const;
@@ -70,13 +69,6 @@ function environments(): void {
     const answer = await publish(jsonEventOf(api.merchantId, 'live'), key);
     expect([answer.status, answer.body.code]).toEqual([401, 'api_key_environment_mismatch']);
     expect(answer.body.detail).toContain('the key is for production');
-  });
-
-  test('a key of an earlier version, which names no environment, goes on to publish', async () => {
-    const { key } = await aKey({}, FORMER_KEY);
-    expect((await publish(jsonEventOf(api.merchantId, 'former'), key)).status).toBe(202);
-    const wrong = await api.call('GET', '/merchant/webhook-endpoints', { key });
-    expect([wrong.status, wrong.body.code]).toEqual([401, 'api_key_invalid']);
   });
 }
 

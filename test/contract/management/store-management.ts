@@ -140,7 +140,10 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     expect(await endpoints.remove(MERCHANT, uuid, options())).toEqual({ kind: 'not_found' });
     const changes = (await test.store.outbox.pending(100)).map(({ change }) => change);
     expect(changes.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(changes.at(-1)).toEqual({ kind: 'endpoint', id: uuid, version: 6, value: null });
+    expect(changes.at(-1)).toEqual({
+      ...{ kind: 'endpoint', id: uuid, version: 6, value: null },
+      seal: { keyId: 'k1', version: 6, mac: expect.any(String) },
+    });
   });
 
   it('never gives a uuid to another endpoint, and the legacy one comes back with a higher version', async () => {

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { DirectoryChange } from '../../../services/domain/directory.ts';
 import type { Endpoint } from '../../../services/domain/endpoint.ts';
 import { legacyEndpointId } from '../../../services/domain/ids.ts';
+import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
 import type { SnapshotCursor } from '../../../services/store/outbox.ts';
 import { StoreUnavailable } from '../../../services/store/store.ts';
 import { createEndpoint, OPERATOR, START } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 import type { StoreUnderTest } from '../store-place.ts';
 
 const MERCHANT = 'a-merchant';
@@ -135,17 +137,15 @@ function adoptedChanges(test: StoreUnderTest): void {
       state: 'paused',
       senderAccountDetails: true,
     } as const;
-    const adopted = await outbox.adopt(
-      [
-        put({ ...plain(a), url: b.url, version: 2 }),
-        put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled', apiVersion: '2.2.8' }),
-        { kind: 'endpoint', id: gone, version: 2, value: null },
-        { kind: 'endpoint', id: randomUUID(), version: 3, value: null },
-        put(unseen),
-        { kind: 'merchant', id: MERCHANT, version: 2, value: { ...merchant, version: 2 } },
-      ],
-      START + 9,
-    );
+    const changes: DirectoryChange[] = [
+      put({ ...plain(a), url: b.url, version: 2 }),
+      put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled', apiVersion: '2.2.8' }),
+      { kind: 'endpoint', id: gone, version: 2, value: null },
+      { kind: 'endpoint', id: randomUUID(), version: 3, value: null },
+      put(unseen),
+      { kind: 'merchant', id: MERCHANT, version: 2, value: { ...merchant, version: 2 } },
+    ];
+    const adopted = await outbox.adopt(changes.map(sealed), START + 9);
     // The endpoint that was created and deleted without this store leaves no row.
     expect(adopted).toBe(5);
     expect(await endpoints.get(MERCHANT, gone)).toBeUndefined();
@@ -171,7 +171,10 @@ function adoptedChanges(test: StoreUnderTest): void {
   it('continues the single webhook’s versions when it was set and removed after the backup', async () => {
     await createMerchant(test);
     const uuid = legacyEndpointId('sandbox', MERCHANT);
-    await test.store.outbox.adopt([{ kind: 'endpoint', id: uuid, version: 6, value: null }], START + 9);
+    await test.store.outbox.adopt(
+      [sealed({ kind: 'endpoint', id: uuid, version: 6, value: null })],
+      START + 9,
+    );
     const store = await test.crashAndReopen();
     expect(await store.endpoints.get(MERCHANT, uuid)).toBeUndefined();
     const secret = { sealed: { keyId: 'k1', ciphertext: 'x' }, hint: '…x' };
@@ -194,7 +197,7 @@ function adoptedChanges(test: StoreUnderTest): void {
       version: 1,
     } as const;
     const adopted = await test.store.outbox.adopt(
-      [older, { kind: 'merchant', id: MERCHANT, version: 1, value: renamed }],
+      [sealed(older), sealed({ kind: 'merchant', id: MERCHANT, version: 1, value: renamed })],
       START + 9,
     );
     expect(adopted).toBe(0);
@@ -219,6 +222,9 @@ async function snapshot(test: StoreUnderTest, limit: number): Promise<DirectoryC
 
 const createMerchant = (test: StoreUnderTest) =>
   test.store.merchants.create({ merchantId: MERCHANT, name: 'Shop', senderAccountDetails: true });
+
+const seals = new RecordSeals(TEST_RING);
+const sealed = (change: DirectoryChange): DirectoryChange => seals.sealed(change);
 
 const put = (value: Endpoint): DirectoryChange => ({
   kind: 'endpoint',

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DirectoryChange } from '../../../services/domain/directory.ts';
-import { RecordSeals, SEALED_MARK_ID } from '../../../services/domain/seals/record-seals.ts';
+import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
 import { addKey, removeKey } from '../../../services/keys/keyring-file.ts';
 import type { SnapshotCursor } from '../../../services/store/outbox.ts';
@@ -131,7 +131,6 @@ export function sealsContract(engine: string, makePlace: () => Promise<TamperedP
     });
 
     it.each(CHANGES)('are no base for a change once somebody has changed %s', async (_what, set) => {
-      await store.sealings.complete(START);
       const [uuid, sibling] = [await create(), await create()];
       const good = (await snapshot()).get(uuid);
       await place.write(`UPDATE endpoint SET ${set.replaceAll('$sibling', sibling)} WHERE uuid = '${uuid}'`);
@@ -179,7 +178,6 @@ export function sealsContract(engine: string, makePlace: () => Promise<TamperedP
       ['its version', 'version = 70'],
     ])('of a merchant are no base for a change once somebody has changed %s', async (_what, set) => {
       const good = (await snapshot()).get(MERCHANT);
-      await store.sealings.require();
       await place.write(`UPDATE merchant SET ${set} WHERE merchant_id = '${MERCHANT}'`);
       await expect(store.merchants.update(MERCHANT, { name: 'B' })).rejects.toThrow(
         'changed in the database',
@@ -192,42 +190,40 @@ export function sealsContract(engine: string, makePlace: () => Promise<TamperedP
     it('get the seals of a new key, deleted ones too, and need the old key no more', async () => {
       const [uuid, gone] = [await create(), await create()];
       await store.endpoints.remove(MERCHANT, gone, BY);
-      await store.sealings.complete(START);
       const before = await snapshot();
       addKey(ringFile);
       ring.reread();
-      expect(await sealAll()).toEqual({ sealed: 4, refused: [] });
+      expect(await sealAll()).toEqual({ sealed: 3, refused: [] });
       expect(await sealAll()).toEqual({ sealed: 0, refused: [] });
-      expect(await store.sealings.recordCounts()).toEqual([{ keyId: ring.active, records: 4 }]);
+      expect(await store.sealings.recordCounts()).toEqual([{ keyId: ring.active, records: 3 }]);
       removeKey(ringFile, 'k1');
       const after = await snapshot();
-      for (const id of [MERCHANT, uuid, gone, SEALED_MARK_ID]) {
+      for (const id of [MERCHANT, uuid, gone]) {
         expect([id, verdictOf(after.get(id), KeyRing.read(ringFile))]).toEqual([id, 'valid']);
         expect(after.get(id)?.version).toBe((before.get(id)?.version ?? 0) + 1);
       }
       const offered = (await store.outbox.pending(100)).map(({ change }) => change);
-      expect(offered.slice(-4).map((change) => verdictOf(change, KeyRing.read(ringFile)))).toEqual(
-        Array(4).fill('valid'),
+      expect(offered.slice(-3).map((change) => verdictOf(change, KeyRing.read(ringFile)))).toEqual(
+        Array(3).fill('valid'),
       );
     });
 
-    it('of earlier builds are sealed once, and refused afterwards', async () => {
-      const uuid = await create();
-      // As a build that knows no seals leaves a row: without one, or with that of the version before.
+    it('without a seal are refused, whoever sealed them before, and a new key does not seal them', async () => {
+      const [uuid, sibling] = [await create(), await create()];
       await place.write('UPDATE merchant SET seal_key_id = NULL, seal_version = NULL, seal_mac = NULL');
-      await place.write(`UPDATE endpoint SET url = 'https://example.com/by-it', version = version + 1`);
-      expect(await store.sealings.recordCounts()).toEqual([{ keyId: null, records: 2 }]);
-      expect(await store.endpoints.update(MERCHANT, uuid, { description: 'b' }, BY)).toMatchObject({
-        kind: 'ok',
-      });
-      expect(await sealAll()).toEqual({ sealed: 1, refused: [] });
-      await store.sealings.complete(START);
-      expect(verdictOf((await snapshot()).get(SEALED_MARK_ID))).toBe('valid');
-      await place.write('UPDATE endpoint SET seal_key_id = NULL, seal_version = NULL, seal_mac = NULL');
-      await expect(store.endpoints.update(MERCHANT, uuid, { description: 'c' }, BY)).rejects.toThrow(
-        'unsealed',
+      await place.write(
+        `UPDATE endpoint SET seal_key_id = NULL, seal_version = NULL, seal_mac = NULL WHERE uuid = '${uuid}'`,
       );
-      expect((await sealAll()).refused).toContain(`endpoint:${uuid}`);
+      await place.write(`UPDATE endpoint SET version = version + 1 WHERE uuid = '${sibling}'`);
+      const change = (id: string) => store.endpoints.update(MERCHANT, id, { description: 'b' }, BY);
+      await expect(change(uuid)).rejects.toThrow('unsealed');
+      await expect(change(sibling)).rejects.toThrow('stale');
+      await expect(store.merchants.update(MERCHANT, { state: 'paused' })).rejects.toThrow('unsealed');
+      expect(await store.sealings.recordCounts()).toEqual([{ keyId: 'k1', records: 1 }]);
+      addKey(ringFile);
+      ring.reread();
+      const refused = [`merchant:${MERCHANT}`, `endpoint:${uuid}`, `endpoint:${sibling}`];
+      expect(await sealAll()).toEqual({ sealed: 0, refused });
     });
 
     it('are offered again with versions above those that are refused, where these leave room', async () => {
@@ -247,13 +243,16 @@ export function sealsContract(engine: string, makePlace: () => Promise<TamperedP
       expect((await store.endpoints.get(MERCHANT, uuid))?.version).toBe(901);
     });
 
-    it('are not changed by a process without the key ring, but for an endpoint that only fails', async () => {
+    it('are not made or changed by a process without the key ring, but for an endpoint that only fails', async () => {
       const uuid = await create();
       await store.close();
       store = await place.open(null);
       const update = store.endpoints.update(MERCHANT, uuid, { url: 'https://example.com/other' }, BY);
       await expect(update).rejects.toThrow('needs the key ring');
       await expect(store.merchants.update(MERCHANT, { state: 'paused' })).rejects.toThrow('HOOKRAIL_KEYRING');
+      const another = { merchantId: 'another', name: 'B', senderAccountDetails: false };
+      await expect(store.merchants.create(another)).rejects.toThrow('needs the key ring');
+      expect(await store.merchants.get('another')).toBeUndefined();
       await expect(sealAll()).rejects.toThrow('HOOKRAIL_KEYRING');
     });
   });

@@ -4,16 +4,15 @@ import { describe, expect, test } from 'vitest';
 import type { DirectoryChange, Seal } from '../../../services/domain/directory.ts';
 import type { Endpoint } from '../../../services/domain/endpoint.ts';
 import { canonicalRecord } from '../../../services/domain/seals/canonical-record.ts';
-import { RecordSeals, type SealKeys } from '../../../services/domain/seals/record-seals.ts';
+import { RecordSeals, type SealKeys, type Verdict } from '../../../services/domain/seals/record-seals.ts';
 
 const KEYS = new Map([
   ['k1', createSecretKey(Buffer.alloc(32, 1))],
   ['k2', createSecretKey(Buffer.alloc(32, 2))],
 ]);
 
-const keys = (active: string, requiresSeals = false): SealKeys => ({
+const keys = (active: string): SealKeys => ({
   active,
-  requiresSeals,
   sealKey: (keyId) => KEYS.get(keyId),
 });
 
@@ -129,17 +128,15 @@ describe('a seal', () => {
     expect(seals.verdict({ ...endpoint({ status: 'auto_disabled', version: 2 }), seal })).toBe('stale');
   });
 
-  test('is required once the directory says so, or the key ring', () => {
-    const strict = new RecordSeals(keys('k1'));
-    expect([strict.isSound('unsealed'), strict.isSound('stale'), strict.isSound('forged')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    strict.require();
-    expect([strict.isSound('unsealed'), strict.isSound('stale')]).toEqual([false, false]);
-    expect(new RecordSeals(keys('k1', true)).isSound('unsealed')).toBe(false);
-    expect([strict.isSound('valid'), strict.isSound('switched_off')]).toEqual([true, true]);
+  test.each<[Verdict, boolean]>([
+    ['valid', true],
+    ['switched_off', true],
+    ['unsealed', false],
+    ['stale', false],
+    ['forged', false],
+    ['key_missing', false],
+  ])('that is judged %s puts its record in force: %s', (verdict, isInForce) => {
+    expect(seals.isSound(verdict)).toBe(isInForce);
   });
 });
 

@@ -11,6 +11,7 @@ import { TEST_POLICY } from '../../contract/store-place.ts';
 import { movableClock } from '../../support/movable-clock.ts';
 import type { TestDatabase } from '../../support/postgres/suites.ts';
 import { HOUR_MS } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 import { migrateAsOwner } from '../postgres/postgres-place.ts';
 
 /** A folder for a SQLite store, and a database to copy it to. Everything is removed when the test ends. */
@@ -31,7 +32,7 @@ export async function copyPlace(createDatabase: () => Promise<TestDatabase>) {
   /** The service's role on PostgreSQL, which owns nothing. */
   const address = parsePostgresUrl(database.running, undefined);
   const file = join(folder, 'store.db');
-  const common = { clock, healthPolicy: TEST_POLICY };
+  const common = { clock, healthPolicy: TEST_POLICY, keyRing: TEST_RING };
   const options: CopyOptions = {
     ...{ clock, file, leafMs: HOUR_MS, runningRole: address.user },
     address: parsePostgresUrl(database.owner, undefined),

@@ -8,6 +8,7 @@ import { TEST_POLICY } from '../../contract/store-place.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { TestDatabase } from '../../support/postgres/suites.ts';
 import { HOUR_MS } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 
 /** Connections of a store under test. */
 const CONNECTIONS_MAX = 5;
@@ -37,7 +38,7 @@ export async function postgresPlace(
   await migrateAsOwner(database, clock);
   const address = parsePostgresUrl(through(database[as]), undefined);
   const crashed: Store[] = [];
-  const openOnce = (keyRing: KeyRing | null = null) =>
+  const openOnce = (keyRing: KeyRing | null = TEST_RING) =>
     openPostgresStore({
       keyRing,
       address,

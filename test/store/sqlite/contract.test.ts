@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../services/store/store.ts';
 import { storeContract } from '../../contract/store.contract.ts';
 import { type StorePlace, TEST_POLICY } from '../../contract/store-place.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 
 /** A directory of its own. A crash ends the store's threads wherever they are, without a word to them. */
 async function makePlace(): Promise<StorePlace> {
@@ -19,7 +20,12 @@ async function makePlace(): Promise<StorePlace> {
       process.on('worker', note);
       try {
         const file = join(directory, 'store.db');
-        const store = await openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
+        const store = await openSqliteStore({
+          file,
+          clock: systemClock(),
+          healthPolicy: TEST_POLICY,
+          keyRing: TEST_RING,
+        });
         threads.set(store, started);
         return store;
       } finally {

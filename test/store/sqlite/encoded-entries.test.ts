@@ -10,13 +10,19 @@ import { systemClock } from '../../../services/process/clock.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import { createEndpoint, eventNumber, failed, head, routed } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 
 it('encoded journal entries are stored, and malformed ones are refused', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'hookrail-store-'));
   const file = join(directory, 'store.db');
-  const store = await openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
+  const store = await openSqliteStore({
+    file,
+    clock: systemClock(),
+    healthPolicy: TEST_POLICY,
+    keyRing: TEST_RING,
+  });
   onTestFinished(async () => {
     await store.close();
     await rm(directory, { recursive: true });

@@ -19,6 +19,7 @@ import { SQLITE_DIALECT } from '../../../services/store/sqlite/statements.ts';
 import { type Store, StoreUnavailable } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import { createEndpoint, eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 
 /**
  * What the SQLite store promises beyond the contract: its file is one process's, durable, checked, and may be
@@ -35,7 +36,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 const open = (pagesMax = 0): Promise<Store> =>
-  openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, pagesMax });
+  openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, keyRing: TEST_RING, pagesMax });
 
 describe('the SQLite file of the store', () => {
   it('belongs to one store at a time, and a second one is told so and may come later', async () => {

@@ -16,6 +16,7 @@ import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import { eventNumber, journalOf, routed } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 /** More than go into the indexes together, so that some rows are in them and some are not. */
@@ -28,7 +29,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const open = (): Promise<Store> => openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
+const open = (): Promise<Store> =>
+  openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, keyRing: TEST_RING });
 
 /** Reads every page of a list. */
 async function all<Each>(

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ruleStatements } from '../../../scripts/bench/special/rule-statements.ts';
+import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
@@ -25,6 +26,7 @@ import { Changes } from '../../../services/store/sqlite/transaction.ts';
 import type { Store } from '../../../services/store/store.ts';
 import { TEST_POLICY } from '../../contract/store-place.ts';
 import { eventNumber, journalOf, routed, START } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 import { runWrites } from './run-writes.ts';
 
 /** Filling the log takes a while where other tests run beside it. */
@@ -38,7 +40,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-const open = (): Promise<Store> => openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY });
+const open = (): Promise<Store> =>
+  openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, keyRing: TEST_RING });
 
 /** The lines of a statement's query plan. What it is asked for does not change it. */
 function planOf(db: ReturnType<typeof openConnection>, sql: string): string[] {
@@ -108,7 +111,7 @@ describe('a query of the delivery log', () => {
     const names = new Names(listening);
     const feed = new FeedWrites(listening, names);
     const health = new EndpointHealth(listening, TEST_POLICY);
-    await runWrites(new Changes(listening, { feed, seals: null, health }).at(START));
+    await runWrites(new Changes(listening, { feed, seals: new RecordSeals(TEST_RING), health }).at(START));
     const journal = new JournalWriter(listening, names, health, feed);
     for (const make of [
       () => new LogReads(listening),

@@ -18,6 +18,7 @@ import {
   routed,
   START,
 } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 const endpointId = randomUUID();
@@ -30,6 +31,7 @@ beforeEach(async () => {
     file: join(folder, 'store.db'),
     clock: systemClock(),
     healthPolicy: TEST_POLICY,
+    keyRing: TEST_RING,
   });
   const events = Array.from({ length: 6 }, (_, n) => eventNumber(MERCHANT, n));
   const apply = journalOf(store);

@@ -7,6 +7,7 @@ import { type Api, type ApiOptions, startApi } from '../../../services/api/api.t
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import { Directory } from '../../../services/domain/directory.ts';
+import type { HealthPolicy } from '../../../services/domain/health.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
@@ -83,12 +84,12 @@ export async function startTestApi({
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
   const clock = systemClock();
-  const stores = await openStores(dataDir, clock, postgresUrl);
-  const [store] = stores;
-  const broker = await openSqliteBroker({ file: join(dataDir, 'broker.db'), clock, retryScale: 1 });
   const ringFile = join(dataDir, 'keyring.json');
   KeyRing.create(ringFile);
   const keyRing = KeyRing.read(ringFile);
+  const stores = await openStores(dataDir, { clock, keyRing, healthPolicy: HEALTH_POLICY }, postgresUrl);
+  const [store] = stores;
+  const broker = await openSqliteBroker({ file: join(dataDir, 'broker.db'), clock, retryScale: 1 });
   const registry = new Registry();
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
@@ -155,15 +156,14 @@ const OPTIONS: ApiOptions = {
 /** Opens a store for each api. */
 async function openStores(
   dataDir: string,
-  clock: Clock,
+  common: { readonly clock: Clock; readonly keyRing: KeyRing; readonly healthPolicy: HealthPolicy },
   postgresUrl: string | undefined,
 ): Promise<readonly [Store, ...Store[]]> {
-  const healthPolicy = HEALTH_POLICY;
   if (postgresUrl === undefined)
-    return [await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy })];
+    return [await openSqliteStore({ file: join(dataDir, 'store.db'), ...common })];
   const address = parsePostgresUrl(postgresUrl, undefined);
-  await migrateDatabase(address, clock);
-  const options = { address, clock, healthPolicy, connectionsMax: CONNECTIONS_MAX, leafMs: HOUR_MS };
+  await migrateDatabase(address, common.clock);
+  const options = { ...common, address, connectionsMax: CONNECTIONS_MAX, leafMs: HOUR_MS };
   return [await openPostgresStore(options), await openPostgresStore(options)];
 }
 

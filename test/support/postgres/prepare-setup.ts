@@ -20,7 +20,7 @@ export async function prepareSetupOnPostgres(
   await migrateDatabase(parsePostgresUrl(owner, undefined), systemClock(), undefined, address.user);
   const more = { HOOKRAIL_ENGINE: 'kafka', HOOKRAIL_STORE: 'postgres', HOOKRAIL_POSTGRES_URL: url };
   const leafMs = 24 * HOUR_MS;
-  return prepareSetup({ ...more, ...environment }, undefined, ({ clock, healthPolicy }) =>
-    openPostgresStore({ address, clock, healthPolicy, connectionsMax: 2, leafMs }),
+  return prepareSetup({ ...more, ...environment }, undefined, ({ clock, healthPolicy, keyRing }) =>
+    openPostgresStore({ address, clock, healthPolicy, keyRing, connectionsMax: 2, leafMs }),
   );
 }

@@ -26,7 +26,9 @@ export interface ServiceSetup {
 }
 
 /** Opens the store in which the merchant and its keys are created. */
-type OpenStore = (options: Parameters<typeof openSqliteStore>[0]) => Promise<Store>;
+type OpenStore = (
+  options: Parameters<typeof openSqliteStore>[0] & { readonly keyRing: KeyRing },
+) => Promise<Store>;
 
 export async function prepareSetup(
   environment: Record<string, string> = {},

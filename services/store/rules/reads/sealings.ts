@@ -1,5 +1,4 @@
 import type { SealedSecret } from '../../../domain/endpoint.ts';
-import { SEALED_MARK_ID } from '../../../domain/seals/record-seals.ts';
 import type { SealedThing, Sealings } from '../../maintenance.ts';
 import { parseSealingCursor } from '../../rows/sealing-cursor.ts';
 import type { Statements } from '../../sql/statements.ts';
@@ -27,19 +26,13 @@ export async function sealCounts({ dialect, rows }: Statements, now: number): Re
   return [...counts.values()];
 }
 
-/** Counts records by the key of the seal that fits their version. */
+/** Counts records by the key of their seal. */
 export function recordCounts({ rows }: Statements): ReturnType<Sealings['recordCounts']> {
   return rows(
     `SELECT "keyId", count(*) AS records FROM (
-       SELECT CASE WHEN seal_version = version THEN seal_key_id END AS "keyId" FROM merchant
-       UNION ALL SELECT CASE WHEN seal_version = version THEN seal_key_id END FROM endpoint) AS records
-     GROUP BY "keyId" ORDER BY "keyId" NULLS FIRST`,
+       SELECT seal_key_id AS "keyId" FROM merchant UNION ALL SELECT seal_key_id FROM endpoint) AS records
+     WHERE "keyId" IS NOT NULL GROUP BY "keyId" ORDER BY "keyId"`,
   );
-}
-
-/** Returns whether each record has had a seal: the mark of it is a deleted endpoint. */
-export async function areSealed({ first }: Statements): Promise<boolean> {
-  return (await first('SELECT 1 FROM endpoint WHERE uuid = $1', [SEALED_MARK_ID])) !== undefined;
 }
 
 export async function notSealedWith(

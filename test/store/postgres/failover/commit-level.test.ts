@@ -21,6 +21,7 @@ import {
   HOUR_MS,
   head,
 } from '../../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../../support/records/key-ring.ts';
 import { migrateServer } from './server-pair.ts';
 
 const START_MS = 60_000;
@@ -66,7 +67,7 @@ describeWherePostgresStarts('commits while the synchronous standby is away', () 
   async function open(logCommit: 'on' | 'local' | 'off') {
     const store = await openPostgresStore({
       ...{ address: parsePostgresUrl(server.url(), undefined), clock: systemClock(), connectionsMax: 3 },
-      ...{ healthPolicy: TEST_POLICY, leafMs: HOUR_MS, logCommit },
+      ...{ healthPolicy: TEST_POLICY, keyRing: TEST_RING, leafMs: HOUR_MS, logCommit },
     });
     onTestFinished(() => store.close());
     const endpointId = randomUUID();

@@ -18,6 +18,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { createSmallDatabase, NO_SMALL_DISK, SmallDisk } from '../../../support/faults/small-disk.ts';
 import { describeWherePostgresStarts } from '../../../support/postgres/suites.ts';
 import { createEndpoint, eventNumber, HOUR_MS, routed } from '../../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../../support/records/key-ring.ts';
 
 const START_MS = 120_000;
 const MERCHANT = 'a-merchant';
@@ -103,7 +104,14 @@ class Trial {
     const address = parsePostgresUrl(this.server.url(database), undefined);
     await migrateDatabase(address, systemClock());
     this.#store = await openPostgresStore({
-      ...{ address, clock: systemClock(), connectionsMax: 3, healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
+      ...{
+        address,
+        clock: systemClock(),
+        connectionsMax: 3,
+        healthPolicy: TEST_POLICY,
+        keyRing: TEST_RING,
+        leafMs: HOUR_MS,
+      },
       log: createLogger('info', { write: (line: string) => void this.#lines.push(JSON.parse(line)) }),
     });
   }

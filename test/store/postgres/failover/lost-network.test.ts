@@ -23,6 +23,7 @@ import {
   OPERATOR,
   routed,
 } from '../../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../../support/records/key-ring.ts';
 import { type PostgresPlace, postgresPlace } from '../postgres-place.ts';
 
 /** A call that gets no answer ends after ten seconds; the server ends its transaction after as many. */
@@ -44,7 +45,7 @@ await describeWithPostgres('on a network that was cut without closing connection
     url.port = `${line.port}`;
     store = await openPostgresStore({
       ...{ address: parsePostgresUrl(url.href, undefined), clock: systemClock(), connectionsMax: 3 },
-      ...{ healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
+      ...{ healthPolicy: TEST_POLICY, keyRing: TEST_RING, leafMs: HOUR_MS },
     });
     beside = await place.open();
   });

@@ -36,6 +36,7 @@ import {
   routed,
   START,
 } from '../../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../../support/records/key-ring.ts';
 import { migrateServer } from './server-pair.ts';
 
 const TEST_MS = 120_000;
@@ -74,7 +75,7 @@ class Streams {
   /** Starts a process, and resolves when it accepts changes. */
   async start(server: LocalPostgres): Promise<Running> {
     const address = parsePostgresUrl(server.url(), undefined);
-    const options = { connectionsMax: 3, healthPolicy: TEST_POLICY, leafMs: HOUR_MS };
+    const options = { connectionsMax: 3, healthPolicy: TEST_POLICY, keyRing: TEST_RING, leafMs: HOUR_MS };
     const store = await openPostgresStore({ address, clock, ...options });
     const lease = await store.leases.hold('api', async () => {
       const of = { broker: this.#broker, directory: this.directory, follower: this.#follower };

@@ -7,6 +7,7 @@ import type { Store } from '../../../../services/store/store.ts';
 import type { Logger } from '../../../../services/telemetry/logger.ts';
 import { TEST_POLICY } from '../../../contract/store-place.ts';
 import { HOUR_MS } from '../../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../../support/records/key-ring.ts';
 
 const CONNECTIONS_MAX = 3;
 
@@ -36,7 +37,7 @@ export async function startServerPair(): Promise<ServerPair> {
     async open({ url = urlOf(primary, standby), log } = {}) {
       const store = await openPostgresStore({
         ...{ address: parsePostgresUrl(url, undefined), clock, connectionsMax: CONNECTIONS_MAX },
-        ...{ healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
+        ...{ healthPolicy: TEST_POLICY, keyRing: TEST_RING, leafMs: HOUR_MS },
         ...(log ? { log } : {}),
       });
       stores.push(store);

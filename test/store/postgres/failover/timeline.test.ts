@@ -21,6 +21,7 @@ import { TEST_POLICY } from '../../../contract/store-place.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { describeWherePostgresStarts, describeWithPostgres } from '../../../support/postgres/suites.ts';
 import { createEndpoint, HOUR_MS, OPERATOR, START } from '../../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../../support/records/key-ring.ts';
 import { postgresPlace } from '../postgres-place.ts';
 import { type ServerPair, startServerPair } from './server-pair.ts';
 
@@ -191,7 +192,13 @@ await describeWithPostgres('a database that was restored from a dump', (createDa
     );
     const store = await openPostgresStore({
       address: parsePostgresUrl(place.database.url.replace(copy.replace('_copy', ''), copy), undefined),
-      ...{ clock: systemClock(), connectionsMax: 2, healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
+      ...{
+        clock: systemClock(),
+        connectionsMax: 2,
+        healthPolicy: TEST_POLICY,
+        keyRing: TEST_RING,
+        leafMs: HOUR_MS,
+      },
     });
     onTestFinished(async () => {
       await store.close();
