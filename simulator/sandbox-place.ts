@@ -24,10 +24,10 @@ export interface Found {
   readonly why: string | null;
 }
 
-/** A sandbox that was started: where its data is, and its process; null for one that an earlier version remembered. */
+/** A sandbox that was started: where its data is, and its process. */
 interface Remembered {
   readonly dataDir: string;
-  readonly pid: number | null;
+  readonly pid: number;
 }
 
 /**
@@ -76,13 +76,13 @@ export function rememberSandbox(dataDir: string, environment: Environment, pid =
 function rememberedIn(file: string | undefined): Remembered[] {
   return read(file)
     .split('\n')
-    .map((line) => /^(?:([1-9]\d{0,9}) )?(.+)$/.exec(line))
-    .map((parts) => ({ dataDir: parts?.[2] ?? '', pid: parts?.[1] === undefined ? null : Number(parts[1]) }))
+    .map((line) => /^([1-9]\d{0,9}) (.+)$/.exec(line))
+    .map((parts) => ({ dataDir: parts?.[2] ?? '', pid: Number(parts?.[1]) }))
     .filter(({ dataDir }) => isAbsolute(dataDir));
 }
 
 function isRunning({ dataDir, pid }: Remembered): boolean {
-  if (pid === null || !existsSync(join(dataDir, SANDBOX_FILE))) return false;
+  if (!existsSync(join(dataDir, SANDBOX_FILE))) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {

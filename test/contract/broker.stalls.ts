@@ -97,13 +97,15 @@ export function stallGuarantees(bench: GiveBench): void {
   it('keeps what the thread of a watchdog writes, in order, for a later process', async () => {
     const broker = await bench().open();
     const at = bench().clock.wall();
-    const stall = { at, stalledMs: 20_000, busyWith: 'attempt', fields: { delivery: 'd', endpoint: 'e' } };
+    const fields = { delivery: 'd', endpoint: 'e' };
+    const stall = { id: 'first', at, stalledMs: 20_000, busyWith: 'attempt', fields };
     await writeAsThread(broker, stall);
-    await writeAsThread(broker, { ...stall, busyWith: null, fields: {} });
+    const second = { ...stall, id: 'second', busyWith: null, fields: {} };
+    await writeAsThread(broker, second);
     const pardon = { at: at + 1, pardoned: ['delivery:d'] };
     await broker.stalls.append(pardon);
     const next = await bench().crash(broker);
-    const written = [stall, { ...stall, busyWith: null, fields: {} }, pardon];
+    const written = [stall, second, pardon];
     const { entries, close } = await follow(next);
     expect(entries).toEqual(written);
     await next.stalls.append({ at: at + 2, pardoned: [] });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Culprits, culpritKey, STALLS_KEPT_MS, type Stall } from '../../services/domain/stalls/stall.ts';
 
@@ -10,7 +11,7 @@ const task = (n: number, endpoint = n, merchant = n) => ({
 
 function stall(of: ReturnType<typeof task>, at = NOW): Stall {
   const fields = { delivery: of.deliveryId, endpoint: of.endpointId, merchant: of.merchantId };
-  return { at, stalledMs: 20_000, busyWith: 'attempt', fields };
+  return { id: randomUUID(), at, stalledMs: 20_000, busyWith: 'attempt', fields };
 }
 
 const culpritsOf = (stalls: readonly Stall[]) => {
@@ -69,12 +70,13 @@ it('a pardon forgets what it names, and later stalls count again', () => {
 
 it('events count by their id and by their place, requests and unknown work by nothing', () => {
   const of = (busyWith: string | null, fields: Record<string, string>): Stall => ({
+    id: randomUUID(),
     at: NOW,
     stalledMs: 1,
     busyWith,
     fields,
   });
-  const twice = (each: Stall) => culpritsOf([each, each]);
+  const twice = (each: Stall) => culpritsOf([each, { ...each, id: randomUUID() }]);
   expect(twice(of('event', { event: 'a', merchant: 'm1' })).ofEvent('a', NOW)).toContain('2 times');
   expect(twice(of('record', { record: 't/0@5' })).ofRecord(() => 't/0@5', NOW)).toContain('2 times');
   expect(twice(of('event', { event: 'a', merchant: 'm1' })).ofTask(task(1), NOW)).toBeNull();

@@ -67,12 +67,6 @@ test('where none runs, the one that was started last is used', () => {
   });
 });
 
-test('the file of an earlier version holds a path only', () => {
-  mkdirSync(join(folder, 'state', 'hookrail'), { recursive: true });
-  writeFileSync(join(folder, 'state', 'hookrail', 'sandbox'), '/some where/data\n');
-  expect(foundDataDir(environment)).toMatchObject({ dataDir: '/some where/data' });
-});
-
 test('several that run are named, and none is used', async () => {
   const one = sandbox('one', 9001, RUNS);
   const other = sandbox('other', 9002, RUNS);

@@ -3,8 +3,8 @@ import type { DeliveryTask } from '../task.ts';
 
 /** The main thread of a process stood still: its watchdog ended the process, or is about to. */
 export interface Stall {
-  /** A later entry with it replaces this one. Absent in those of earlier builds. */
-  readonly id?: string;
+  /** A later entry with it replaces this one. */
+  readonly id: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly stalledMs: number;
@@ -91,7 +91,7 @@ export class Culprits {
       this.#forget(entry.resumed);
       return;
     }
-    if (entry.id !== undefined) this.#forget(entry.id);
+    this.#forget(entry.id);
     this.#all.push(entry);
     for (const kind of COUNTED[entry.busyWith ?? ''] ?? []) {
       const id = entry.fields[kind];

@@ -30,7 +30,7 @@ export interface CommitNote {
 
 /**
  * Writes `1;<windowStart>;<bitmap>;<topicId>;<from>-<to>-<count>`: bit i of the bitmap (base64) is offset + 1 + i.
- * Offsets too far ahead are omitted. The last two fields may be missing; earlier versions neither write nor read them.
+ * Offsets too far ahead are omitted, and so are the last two fields where there is neither a topic id nor a range.
  */
 export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNote): string {
   let last = -1;
