@@ -2,6 +2,7 @@
  * An operator command is declared in one place, and the command line, the operations server and the documentation follow:
  * with the same arguments, the same checks and the same words of refusal.
  */
+
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,6 +24,7 @@ import { systemClock } from '../../services/process/clock.ts';
 import { systemRandom } from '../../services/process/random.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { EVERY_MERCHANT } from '../support/records/broker-records.ts';
+import { TEST_RING } from '../support/records/key-ring.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -57,7 +59,12 @@ beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'hookrail-table-'));
   const clock = systemClock();
   const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
-  const store = await openSqliteStore({ file: join(dataDir, 'store.db'), clock, healthPolicy });
+  const store = await openSqliteStore({
+    file: join(dataDir, 'store.db'),
+    clock,
+    healthPolicy,
+    keyRing: TEST_RING,
+  });
   const broker = await openSqliteBroker({ file: join(dataDir, 'broker.db'), clock, retryScale: 1 });
   const means = { store, broker, directory: EVERY_MERCHANT, clock, random: systemRandom };
   const keyRing = () => KeyRing.read(join(dataDir, 'keyring.json'));

@@ -78,7 +78,7 @@ async function answerFor(store: Store, scope: string): Promise<AnswerToStore> {
 
 export async function manageBefore(store: Store): Promise<void> {
   for (const merchantId of MERCHANTS)
-    await store.merchants.create({ merchantId, name: `${merchantId} ü\0`, senderAccountDetails: true });
+    await store.merchants.create({ merchantId, name: `${merchantId} ü`, senderAccountDetails: true });
   for (const uuid of [good, moved, failing, deleted, steady]) await createEndpoint(store, MERCHANT, uuid);
   const answer = await answerFor(store, 'key-1 POST /endpoints');
   await store.endpoints.create(newEndpoint(OTHER, odd, { url: 'https://odd.example.com' }), {
