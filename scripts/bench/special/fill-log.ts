@@ -9,12 +9,13 @@ import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/log/delivery.ts';
 import { FEED_KIND } from '../../../services/store/log/log-rows.ts';
 import { toEndpointChange } from '../../../services/store/rows/endpoint-rows.ts';
 import { sealValues } from '../../../services/store/rows/record-seals.ts';
+import { selectEveryEndpoint } from '../../../services/store/rules/select-endpoint.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from '../../../services/store/sqlite/select-endpoint.ts';
+import { SQLITE_DIALECT } from '../../../services/store/sqlite/statements.ts';
 import { wallClock } from '../measure.ts';
 import { ruleStatements } from './rule-statements.ts';
 
@@ -118,7 +119,9 @@ function sealEndpoints(db: Database, seals: RecordSeals): void {
   const write = db.prepare(
     'UPDATE endpoint SET seal_key_id = ?, seal_version = ?, seal_mac = ? WHERE uuid = ? AND seal_mac IS NULL',
   );
-  const rows = db.prepare<[], Parameters<typeof toEndpointChange>[0]>(SELECT_ENDPOINT_OR_TOMBSTONE).all();
+  const rows = db
+    .prepare<[], Parameters<typeof toEndpointChange>[0]>(selectEveryEndpoint(SQLITE_DIALECT))
+    .all();
   for (const row of rows) write.run(...sealValues(seals.sealed(toEndpointChange(row)).seal), row.uuid);
 }
 

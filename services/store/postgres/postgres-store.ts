@@ -16,7 +16,7 @@ import { Numbers } from './log/numbers.ts';
 import { PostgresDeliveryLog } from './log/postgres-delivery-log.ts';
 import { PostgresLists } from './log/postgres-lists.ts';
 import { refuseUnfinishedCopy } from './maintenance/copy-state.ts';
-import { PostgresErasures } from './maintenance/postgres-erasures.ts';
+import { postgresErasures } from './maintenance/postgres-erasures.ts';
 import { makeReplays } from './maintenance/postgres-replays.ts';
 import { makeOutbox } from './management/postgres-outbox.ts';
 import { touchKeys } from './management/touch-keys.ts';
@@ -94,7 +94,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     replays,
     audit: { ...reads.audit, ...writes.audit },
     sealings: { ...reads.sealings, ...writes.sealings },
-    erasures: new PostgresErasures({ database, leaves, names }),
+    erasures: { ...reads.erasures, ...writes.erasures, ...postgresErasures({ database, leaves }) },
     status: () => ({
       reachable: database.isReachable,
       connections: database.connections,

@@ -3,7 +3,7 @@ import type { TraceLine } from '../log/trace-lines.ts';
 import type { EventFilter } from '../store.ts';
 import { type EventColumns, linesOf } from './log-records.ts';
 
-type FilteredColumns = Pick<EventColumns, 'type' | 'sub_type' | 'trace'>;
+type FilteredColumns = Pick<EventColumns<unknown>, 'type' | 'sub_type' | 'trace'>;
 
 /**
  * Returns the condition on an event's row, except for its entity: each engine compares ids in its own form.

@@ -14,10 +14,12 @@ import type { TraceLine } from '../log/trace-lines.ts';
 import type { TraceRecord } from '../replays.ts';
 import type { AttemptRecord, DeliveryRecord, EventListed } from '../store.ts';
 
-/* Rows of the log as records. Each engine keeps ids in its own form, and gives them as they were. */
+/* Rows of the log as records. `Id`: the form in which an engine keeps ids; `idOf` returns one as it was. */
 
-/** A delivery's columns, but for its ids. */
-export interface DeliveryColumns {
+export interface DeliveryColumns<Id> {
+  readonly delivery_id: Id;
+  readonly event_id: Id;
+  readonly entity_id: Id;
   readonly sub_type: string;
   readonly occurred_at: number;
   readonly type: number;
@@ -35,11 +37,16 @@ export interface DeliveryColumns {
   readonly parked: number | null;
 }
 
-type DeliveryIds = Pick<DeliveryRecord, 'deliveryId' | 'endpointId' | 'eventId' | 'entityId'>;
-
-export function toDeliveryRecord(row: DeliveryColumns, ids: DeliveryIds): DeliveryRecord {
+function toDelivery<Id>(
+  row: DeliveryColumns<Id>,
+  endpointId: string,
+  idOf: (id: Id) => string,
+): DeliveryRecord {
   return {
-    ...ids,
+    deliveryId: idOf(row.delivery_id),
+    endpointId,
+    eventId: idOf(row.event_id),
+    entityId: idOf(row.entity_id),
     type: EVENT_TYPE.word(row.type),
     subType: row.sub_type,
     apiVersion: API_VERSION.word(row.api_version),
@@ -58,7 +65,7 @@ export function toDeliveryRecord(row: DeliveryColumns, ids: DeliveryIds): Delive
   };
 }
 
-/** An attempt's columns, with its number. */
+/** An attempt's columns, with its number and its response's body. */
 export interface AttemptColumns {
   readonly number: number;
   readonly started_at: number;
@@ -67,19 +74,19 @@ export interface AttemptColumns {
   readonly failure_detail: string | null;
   readonly next_attempt_at: number | null;
   readonly signature: string;
+  readonly response_status: number | null;
+  readonly truncated: number | null;
+  readonly headers: string | null;
+  readonly body: Uint8Array | null;
 }
 
-export function toAttemptRecord(
-  row: AttemptColumns,
-  trigger: AttemptRecord['trigger'],
-  response: ResponseKept | null,
-): AttemptRecord {
+export function toAttempt(row: AttemptColumns, trigger: AttemptRecord['trigger']): AttemptRecord {
   return {
     number: row.number,
     trigger,
     startedAt: row.started_at,
     durationMs: row.duration_ms,
-    response,
+    response: toResponse(row),
     failureCode: row.failure_code === null ? null : FAILURE_CODE.word(row.failure_code),
     failureDetail: row.failure_detail,
     nextAttemptAt: row.next_attempt_at,
@@ -87,8 +94,21 @@ export function toAttemptRecord(
   };
 }
 
-/** An event's columns, but for its ids. */
-export interface EventColumns {
+function toResponse(row: AttemptColumns): ResponseKept | null {
+  if (row.response_status === null) return null;
+  return {
+    status: row.response_status,
+    headers: JSON.parse(row.headers ?? '[]'),
+    body: row.body ?? new Uint8Array(),
+    bodyTruncated: row.truncated === 1,
+  };
+}
+
+export interface EventColumns<Id> {
+  readonly event_id: Id;
+  readonly entity_id: Id;
+  /** Null = it is not known who published it. */
+  readonly published_by: Id | null;
   readonly entity_kind: number;
   readonly type: number;
   readonly sub_type: string;
@@ -98,11 +118,16 @@ export interface EventColumns {
   readonly trace: string;
 }
 
-type EventIds = Pick<EventListed['event'], 'eventId' | 'merchantId' | 'entityId' | 'publishedBy'>;
-
-export function toEventHead(row: EventColumns, ids: EventIds): EventListed['event'] {
+function toEventHead<Id>(
+  row: EventColumns<Id>,
+  merchantId: string,
+  idOf: (id: Id) => string,
+): EventListed['event'] {
   return {
-    ...ids,
+    eventId: idOf(row.event_id),
+    merchantId,
+    entityId: idOf(row.entity_id),
+    publishedBy: row.published_by === null ? undefined : idOf(row.published_by),
     entityKind: ENTITY_KIND.word(row.entity_kind),
     type: EVENT_TYPE.word(row.type),
     subType: row.sub_type,
@@ -111,15 +136,29 @@ export function toEventHead(row: EventColumns, ids: EventIds): EventListed['even
   };
 }
 
-export function linesOf({ trace }: Pick<EventColumns, 'trace'>): readonly TraceLine[] {
+/** Returns what makes records of rows with ids in this form. */
+export function recordsWith<Id>(idOf: (id: Id) => string) {
+  return {
+    toDelivery: (row: DeliveryColumns<Id>, endpointId: string) => toDelivery(row, endpointId, idOf),
+    /** `endpointName` returns the endpoint behind the log's number. */
+    toListed: (
+      row: EventColumns<Id> & { readonly created_at: number },
+      merchantId: string,
+      endpointName: (endpoint: number) => string,
+    ): EventListed => ({
+      event: toEventHead(row, merchantId, idOf),
+      createdAt: row.created_at,
+      routedAt: row.routed_at,
+      trace: toTrace(row, endpointName),
+    }),
+  };
+}
+
+export function linesOf({ trace }: { readonly trace: string }): readonly TraceLine[] {
   return JSON.parse(trace) as TraceLine[];
 }
 
-/** `endpointName` returns the endpoint behind the log's number. */
-export function toTrace(
-  row: Pick<EventColumns, 'trace'>,
-  endpointName: (endpoint: number) => string,
-): TraceRecord[] {
+function toTrace(row: { readonly trace: string }, endpointName: (endpoint: number) => string): TraceRecord[] {
   return linesOf(row).map((line) => toVerdict(line, endpointName(line[0])));
 }
 

@@ -1,7 +1,7 @@
 import type { Delivery } from '../log/delivery.ts';
 import type { DeliveryColumns } from './log-records.ts';
 
-type Row = Omit<DeliveryColumns, 'sub_type' | 'occurred_at'> & {
+type Row = Omit<DeliveryColumns<unknown>, `${string}_id` | 'sub_type' | 'occurred_at'> & {
   readonly seq: number;
   readonly endpoint: number;
   readonly removed: number;

@@ -7,6 +7,7 @@ import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../rows/me
 import { isSound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { addSealedToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
+import { selectEveryEndpoint } from './select-endpoint.ts';
 
 type EndpointUpdate = Extract<DirectoryChange, { readonly kind: 'endpoint' }>;
 
@@ -66,7 +67,7 @@ async function lockAll(tx: Transaction, changes: readonly DirectoryChange[]): Pr
 
 async function isNewerEndpoint(tx: Transaction, change: EndpointUpdate): Promise<boolean> {
   const known = await tx.first<EndpointRow & { readonly deleted_at: number | null }>(
-    `${tx.dialect.endpoints} WHERE e.uuid = $1`,
+    `${selectEveryEndpoint(tx.dialect)} WHERE e.uuid = $1`,
     [change.id],
   );
   if (known !== undefined) return replaces(tx, change, toEndpointChange(known));

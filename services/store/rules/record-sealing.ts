@@ -9,6 +9,7 @@ import { parseRecordCursor, recordCursor } from '../rows/sealing-cursor.ts';
 import type { Dialect } from '../sql/statements.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { addToOutbox } from './outbox-writes.ts';
+import { selectEveryEndpoint } from './select-endpoint.ts';
 
 type Kind = DirectoryChange['kind'];
 type Numbered = { readonly seq: number };
@@ -17,16 +18,16 @@ const isDue = (table: string) =>
   `(${table}seal_key_id IS DISTINCT FROM $2 OR ${table}seal_version <> ${table}version)`;
 
 /** Locked in the order of their numbers, so that two that seal do not wait in a circle. */
-const selectDue = (kind: Kind, { endpoints, forUpdate }: Dialect) =>
+const selectDue = (kind: Kind, dialect: Dialect) =>
   kind === 'merchant'
     ? `SELECT seq, ${MERCHANT_COLUMNS} FROM merchant WHERE seq > $1 AND ${isDue('')} ORDER BY seq LIMIT $3
-       ${forUpdate()}`
-    : `${endpoints} WHERE e.seq > $1 AND ${isDue('e.')} ORDER BY e.seq LIMIT $3 ${forUpdate('e')}`;
+       ${dialect.forUpdate()}`
+    : `${selectEveryEndpoint(dialect)} WHERE e.seq > $1 AND ${isDue('e.')} ORDER BY e.seq LIMIT $3 ${dialect.forUpdate('e')}`;
 
-const selectOne = (kind: Kind, { endpoints, forUpdate }: Dialect) =>
+const selectOne = (kind: Kind, dialect: Dialect) =>
   kind === 'merchant'
-    ? `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 ${forUpdate()}`
-    : `${endpoints} WHERE e.uuid = $1 ${forUpdate('e')}`;
+    ? `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 ${dialect.forUpdate()}`
+    : `${selectEveryEndpoint(dialect)} WHERE e.uuid = $1 ${dialect.forUpdate('e')}`;
 
 /** Seals records anew, deleted endpoints included, whose seal is of another key than the active or of another version. */
 export async function sealRecords(

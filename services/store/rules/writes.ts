@@ -2,6 +2,7 @@ import { claim, keep, release } from './answer-writes.ts';
 import type { BoundRules, Rules } from './bind.ts';
 import { adoptChanges, publishAgain } from './directory-restore.ts';
 import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from './endpoint-writes.ts';
+import { finishErasure, orderErasure } from './erasure-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
 import { addToAudit, forgetPublished } from './outbox-writes.ts';
@@ -24,6 +25,7 @@ export const WRITES = {
   outbox: { published: forgetPublished, addAgain: publishAgain, addAbove, adopt: adoptChanges },
   audit: { add: addToAudit },
   sealings: { replace: replaceSealed, sealRecords },
+  erasures: { order: orderErasure, finish: finishErasure },
   replays: { create: createReplay, advance: advanceReplay, finish: finishReplay },
 } as const satisfies Rules;
 

@@ -1,7 +1,7 @@
 /** The words that the databases write differently. */
 export interface Dialect {
-  /** Selects every endpoint as `e`, deleted ones included, with its health; a WHERE clause may follow. */
-  readonly endpoints: string;
+  /** Returns a number of failures of the endpoint `e` from its health `h`: 0 where those counted no longer count. */
+  counted(column: string): string;
   /** Returns a column in a form that uses no index: another condition finds the rows, and this one is checked in them. */
   notByIndex(column: string): string;
   /** The id of the key that has sealed `answer.sealed`; null where that is no JSON. */

@@ -20,6 +20,16 @@ export interface Transaction extends Statements {
    * reconciled, unless `isKnown`: the change is in force already.
    */
   addToOutbox(change: string, isKnown?: boolean): Promise<number>;
+  /**
+   * Adds the order to erase an entity's bodies, of events accepted before this time. Returns its number. What is recorded
+   * from now on knows it.
+   */
+  addErasure(order: {
+    readonly entityId: string;
+    /** Null = of any merchant. */
+    readonly merchantId: string | null;
+    readonly acceptedBefore: number;
+  }): Promise<number>;
   /** Adds the audit entry of an endpoint's change to the merchant's feed. */
   reportEndpoint(merchantId: string, auditId: number, at: number): void;
   /** Tells that an endpoint's row was changed: its failures are kept, start again from none, or it is deleted. */

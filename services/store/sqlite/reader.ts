@@ -65,7 +65,6 @@ function operations(db: ReturnType<typeof openConnection>) {
     oldEvents: retention.oldEvents.bind(retention),
     agedBodies: bodies.aged.bind(bodies),
     erasedBodies: bodies.ofErasure.bind(bodies),
-    unfinishedErasures: bodies.unfinished.bind(bodies),
     backups: backups.backups.bind(backups),
     erasureOrder: backups.order.bind(backups),
     /** The last call. */

@@ -21,7 +21,7 @@ import { SqliteLists } from './lists/sqlite-lists.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { noteBackup } from './maintenance/backup-manifest.ts';
-import { SqliteErasures } from './maintenance/sqlite-erasures.ts';
+import { sqliteErasures } from './maintenance/sqlite-erasures.ts';
 import { KnownKeys } from './management/known-keys.ts';
 import { RequestWindows } from './management/request-windows.ts';
 import type { ReaderData, ReaderOps } from './reader.ts';
@@ -130,7 +130,12 @@ class SqliteStore implements Store {
     });
     this.audit = { ...this.#reads.audit, ...this.#writes.audit };
     this.sealings = { ...this.#reads.sealings, ...this.#writes.sealings };
-    this.erasures = new SqliteErasures(file, reader, writer, (written) => this.#watched(written));
+    const watched = <T>(written: Promise<T>) => this.#watched(written);
+    this.erasures = {
+      ...this.#reads.erasures,
+      ...this.#writes.erasures,
+      ...sqliteErasures({ file, reader, writer, watched }),
+    };
     this.failed = new Promise((resolve) => {
       const fail = (error: Error | null) => {
         if (this.#closing && error === null) return;

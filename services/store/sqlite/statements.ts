@@ -1,9 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Dialect, Statements } from '../sql/statements.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 
 export const SQLITE_DIALECT: Dialect = {
-  endpoints: SELECT_ENDPOINT_OR_TOMBSTONE,
+  counted: (column) => `coalesce(h.${column}, 0)`,
   notByIndex: (column) => `+${column}`,
   // One thread writes.
   forUpdate: () => '',

@@ -3,6 +3,8 @@ import type { RecordSeals } from '../../domain/seals/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import type { FeedWrites } from './feed/feed-writes.ts';
 import type { EndpointHealth } from './log/endpoint-health.ts';
+import type { ErasureRows } from './maintenance/erasure-rows.ts';
+import type { Names } from './names.ts';
 import { statementsOf } from './statements.ts';
 
 interface Parts {
@@ -10,6 +12,8 @@ interface Parts {
   /** Null in a process without the key ring. */
   readonly seals: RecordSeals | null;
   readonly health: Pick<EndpointHealth, 'forget'>;
+  readonly erasures: Pick<ErasureRows, 'add'>;
+  readonly names: Pick<Names, 'merchant'>;
 }
 
 /** The changes of rules on the writer's connection. The thread begins and ends the transactions. */
@@ -18,7 +22,7 @@ export class Changes {
   hasAdded = false;
   readonly #base: Omit<Transaction, 'at'>;
 
-  constructor(db: Database, { feed, seals, health }: Parts) {
+  constructor(db: Database, { feed, seals, health, erasures, names }: Parts) {
     const addToOutbox = db.prepare('INSERT INTO outbox (change) VALUES (?)');
     const resetFailures = db.prepare(
       `UPDATE endpoint_health SET failure_count = 0, exhausted_count = 0
@@ -33,6 +37,10 @@ export class Changes {
       // One thread writes, so nobody changes the merchant's endpoints meanwhile.
       lockMerchant: async () => {},
       addToOutbox: async (change) => Number(addToOutbox.run(change).lastInsertRowid),
+      addErasure: async ({ entityId, merchantId, acceptedBefore }) => {
+        const merchant = merchantId === null ? null : names.merchant(merchantId);
+        return erasures.add({ entityId, merchant, acceptedBefore });
+      },
       reportEndpoint: (merchantId, ref, at) => feed.add(merchantId, 'endpoint', { ref, at }),
       async endpointChanged(uuid, failures) {
         health.forget(uuid);

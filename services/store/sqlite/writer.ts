@@ -4,7 +4,6 @@ import { RecordSeals } from '../../domain/seals/record-seals.ts';
 import { KeyRing } from '../../keys/keyring.ts';
 import { isDamage } from '../../sqlite/database.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
-import type { Erasures } from '../maintenance.ts';
 import { byName } from '../rules/bind.ts';
 import { WRITES } from '../rules/writes.ts';
 import { openConnection } from './connection.ts';
@@ -14,7 +13,6 @@ import { EndpointHealth } from './log/endpoint-health.ts';
 import { JournalWriter } from './log/journal-writer.ts';
 import type { PostedBatch } from './log/posted-batch.ts';
 import { BackupRows } from './maintenance/backup-rows.ts';
-import { ErasureWrites } from './maintenance/erasure-writes.ts';
 import { Purges } from './maintenance/purges.ts';
 import { RetentionWrites } from './maintenance/retention-writes.ts';
 import { migrate } from './migrations/migrate.ts';
@@ -63,11 +61,11 @@ function writersOf(db: ReturnType<typeof openConnection>, seals: RecordSeals | n
   const names = new Names(db);
   const feed = new FeedWrites(db, names);
   const health = new EndpointHealth(db, healthPolicy);
-  const changes = new Changes(db, { feed, seals, health });
   const journal = new JournalWriter(db, names, health, feed);
+  const { erasures } = journal.events;
+  const changes = new Changes(db, { feed, seals, health, erasures, names });
   const retention = new RetentionWrites(db, journal.events, journal.deliveries, journal.missed);
   const bodies = new BodyWrites(db, journal.deliveries, journal.events.contents);
-  const erasures = new ErasureWrites(journal.events.erasures, names);
   return { names, feed, health, changes, journal, retention, bodies, erasures };
 }
 
@@ -103,8 +101,6 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
     deleteEvents: retention.deleteEvents.bind(retention),
     deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
-    orderErasure: (...args: Parameters<Erasures['order']>) => erasures.order(changes.at(0), ...args),
-    finishErasure: (...args: Parameters<Erasures['finish']>) => erasures.finish(changes.at(0), ...args),
     forgetErasures: erasures.forget.bind(erasures),
     addBackup: backups.add.bind(backups),
     /** Not part of a transaction. */

@@ -21,6 +21,7 @@ import {
   routed,
   START,
 } from '../../support/records/journal-entries.ts';
+import { TEST_RING } from '../../support/records/key-ring.ts';
 import { migrateAsOwner } from './postgres-place.ts';
 
 const clock = systemClock();
@@ -36,7 +37,10 @@ await describeWithPostgres('the running role', (createDatabase) => {
   };
   const open = async (url: string) => {
     const address = parsePostgresUrl(url, undefined);
-    const options = { address, clock, connectionsMax: 2, healthPolicy: TEST_POLICY, leafMs: HOUR_MS };
+    const options = {
+      ...{ address, clock, connectionsMax: 2, healthPolicy: TEST_POLICY, leafMs: HOUR_MS },
+      keyRing: TEST_RING,
+    };
     const store = await openPostgresStore(options);
     let closed: Promise<void> | undefined;
     const close = () => {

@@ -111,8 +111,10 @@ describe('a query of the delivery log', () => {
     const names = new Names(listening);
     const feed = new FeedWrites(listening, names);
     const health = new EndpointHealth(listening, TEST_POLICY);
-    await runWrites(new Changes(listening, { feed, seals: new RecordSeals(TEST_RING), health }).at(START));
     const journal = new JournalWriter(listening, names, health, feed);
+    const { erasures } = journal.events;
+    const seals = new RecordSeals(TEST_RING);
+    await runWrites(new Changes(listening, { feed, seals, health, erasures, names }).at(START));
     for (const make of [
       () => new LogReads(listening),
       () => new ListReads(listening),

@@ -1,8 +1,8 @@
 import type { Dialect } from '../../sql/statements.ts';
-import { SELECT_ENDPOINT_OR_TOMBSTONE } from './select-endpoint.ts';
 
 export const POSTGRES_DIALECT: Dialect = {
-  endpoints: SELECT_ENDPOINT_OR_TOMBSTONE,
+  // Failures counted for an earlier generation no longer count.
+  counted: (column) => `CASE WHEN h.generation = e.health_generation THEN h.${column} ELSE 0 END`,
   // The planner knows how many rows each condition finds.
   notByIndex: (column) => column,
   forUpdate: (of) => `FOR UPDATE${of === undefined ? '' : ` OF ${of}`}`,

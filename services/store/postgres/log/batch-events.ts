@@ -1,10 +1,10 @@
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
+import type { ErasureOrders } from '../../log/erasure-orders.ts';
 import type { Completed, LogEvents } from '../../log/log-rows.ts';
 import { isPassedOver } from '../../log/missed.ts';
 import { mergedTrace, type TraceLine, withdrawn } from '../../log/trace-lines.ts';
 import { BODY_KIND, type NewBody } from './bodies.ts';
-import type { ErasureOrders } from './erasure-orders.ts';
 import type { MissedChanges } from './missed-changes.ts';
 import type { Numbers } from './numbers.ts';
 

@@ -2,7 +2,7 @@ import type { HealthPolicy } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
 import type { EndpointRow } from '../../rows/endpoint-rows.ts';
 import { HealthFold } from '../../rules/endpoint-health.ts';
-import { SELECT_ENDPOINT } from '../client/select-endpoint.ts';
+import { selectEndpoint } from '../../rules/select-endpoint.ts';
 import type { Transaction } from '../client/statements.ts';
 
 type HealthRow = EndpointRow & { readonly health_generation: number };
@@ -50,7 +50,9 @@ async function lockedRows(tx: Transaction, uuids: readonly string[]): Promise<re
      ORDER BY endpoint FOR UPDATE`,
     [uuids],
   );
-  return tx.rows<HealthRow>(`${SELECT_ENDPOINT} AND e.uuid = ANY($1::text[]) ORDER BY e.seq`, [uuids]);
+  return tx.rows<HealthRow>(`${selectEndpoint(tx.dialect, 'e.uuid = ANY($1::text[])')} ORDER BY e.seq`, [
+    uuids,
+  ]);
 }
 
 type Folded = HealthFold<HealthRow>;

@@ -1,6 +1,7 @@
 import type { HealthPolicy } from '../../../domain/health.ts';
 import { type JournalBatch, type JournalEntry, PositionLost } from '../../../domain/journal.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
+import { ERASURE_LOCK } from '../client/changes.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import { sqlStateOf } from '../client/postgres-errors.ts';
 import type { Transaction } from '../client/statements.ts';
@@ -20,8 +21,6 @@ const UNIQUE_VIOLATION = '23505';
 const UNDEFINED_TABLE = '42P01';
 /** Before the first position of a partition. */
 const NOTHING = -1;
-/** An erasure takes it alone, so that each batch is either seen by it or sees the order. */
-export const ERASURE_LOCK = "hashtextextended('hookrail erasure', 0)";
 
 /** `local` does not wait for the standby, `off` not for the disk. */
 export type LogCommit = 'on' | 'local' | 'off';

@@ -2,7 +2,7 @@ import type { EventData } from '../../../domain/event.ts';
 import type { JournalBatch } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
-import { linesOf } from '../../rows/log-records.ts';
+import { type AttemptColumns, linesOf, toAttempt } from '../../rows/log-records.ts';
 import type { DeliveryLog, MerchantLists } from '../../store.ts';
 import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
@@ -14,14 +14,7 @@ import { AttemptWaits } from './attempt-waits.ts';
 import { BODY_KIND } from './bodies.ts';
 import { type JournalWriteDeps, JournalWrites } from './journal-writes.ts';
 import type { LogNames } from './log-names.ts';
-import {
-  type AttemptRow,
-  type DeliveryRow,
-  type EventRow,
-  toAttempt,
-  toDelivery,
-  toListed,
-} from './log-rows.ts';
+import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-rows.ts';
 
 type FullDelivery = Awaited<ReturnType<DeliveryLog['delivery']>>;
 type FullEvent = Awaited<ReturnType<DeliveryLog['event']>>;
@@ -97,7 +90,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
       if (!row || row.endpoint !== endpoint) return undefined;
       const record = toDelivery(row, endpointId);
       const from = row.seq * ATTEMPTS_PER_DELIVERY;
-      const attempts = await rows<AttemptRow>(ATTEMPTS, [
+      const attempts = await rows<AttemptColumns>(ATTEMPTS, [
         from,
         from + ATTEMPTS_PER_DELIVERY,
         row.created_at,

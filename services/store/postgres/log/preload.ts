@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
+import { ErasureOrders } from '../../log/erasure-orders.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
 import type { DeliveryColumns } from '../../rows/log-records.ts';
 import type { Statements } from '../../sql/statements.ts';
@@ -7,14 +8,10 @@ import { arrayOf } from '../client/array-values.ts';
 import { idOf } from '../client/packed-id.ts';
 import type { StoredEventRow } from './batch-events.ts';
 import { BODY_KIND } from './bodies.ts';
-import { ErasureOrders } from './erasure-orders.ts';
 
 /** A delivery as the database has it. */
-export interface StoredDeliveryRow extends DeliveryColumns {
+export interface StoredDeliveryRow extends DeliveryColumns<Buffer> {
   readonly seq: number;
-  readonly delivery_id: Buffer;
-  readonly event_id: Buffer;
-  readonly entity_id: Buffer;
   readonly merchant: number;
   readonly endpoint: number;
   readonly removed: number;

@@ -4,6 +4,7 @@ import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts'
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
 import { PAGE_MAX } from '../page.ts';
+import { selectEveryEndpoint } from '../select-endpoint.ts';
 
 /* Reads of the outbox, and of the state of the directory that it leads to. */
 
@@ -61,7 +62,7 @@ async function changesAfter(
     return found.map((each) => ({ row: each.seq, change: toMerchantChange(each) }));
   }
   const found = await rows<EndpointRow & { readonly deleted_at: number | null }>(
-    `${dialect.endpoints} WHERE e.seq > $1 ORDER BY e.seq LIMIT $2`,
+    `${selectEveryEndpoint(dialect)} WHERE e.seq > $1 ORDER BY e.seq LIMIT $2`,
     [after, limit],
   );
   return found.map((each) => ({ row: each.seq, change: toEndpointChange(each) }));

@@ -27,7 +27,7 @@ const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.entity_kind, ev.typ
   ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
 
 /** A row of the event list. */
-type ListedRow = EventRow & { readonly seq: number; readonly created_at: number };
+type ListedRow = EventRow & { readonly seq: number };
 
 /** Stands for the deliveries that the index does not have yet, beside the numbers of endpoints, which begin at 1. */
 const UNLISTED = 0;
@@ -126,7 +126,7 @@ export class ListReads {
     const conditions = deliveryConditions(options);
     const found = examine(keys, step, ({ seq }) => {
       const row = this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
-      return row && toDelivery(row);
+      return row && toDelivery(row, row.endpoint_id);
     });
     return { ...found, isListed: areAllPassed(unlisted ?? [], found.last, step) };
   }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { unpackId } from '../../../sqlite/ids.ts';
-import type { ErasureOrder } from '../../maintenance.ts';
+import { packId } from '../../../sqlite/ids.ts';
+import type { ErasureOrder } from '../../log/erasure-orders.ts';
 
 /** Rows examined in one step of a walk by age. */
 const SCAN_ROWS = 2000;
@@ -15,18 +15,10 @@ export interface Walked {
   readonly isDone: boolean;
 }
 
-interface ErasureRow {
-  readonly erasureId: number;
-  readonly entityId: Uint8Array | string;
-  readonly merchant: number | null;
-  readonly acceptedBefore: number;
-}
-
 /** Finds rows whose bodies must be removed: by age, or of one entity. */
 export class BodyReads {
   readonly #aged;
   readonly #erasure;
-  readonly #unfinished;
   readonly #erased;
   readonly #last;
 
@@ -38,13 +30,7 @@ export class BodyReads {
       );
     this.#aged = { event: aged('event'), delivery: aged('delivery') };
     this.#erasure = db.prepare(
-      `SELECT erasure_id AS erasureId, entity_id AS entityId, merchant, accepted_before AS acceptedBefore
-       FROM erasure WHERE erasure_id = ?`,
-    );
-    this.#unfinished = db.prepare(
-      `SELECT erasure.erasure_id AS erasureId, erasure.entity_id AS entityId, m.merchant_id AS merchantId
-       FROM erasure LEFT JOIN log_merchant m ON m.seq = erasure.merchant WHERE erasure.done_at IS NULL
-       ORDER BY erasure.erasure_id`,
+      'SELECT entity_id AS entityId, merchant, accepted_before AS acceptedBefore FROM erasure WHERE erasure_id = ?',
     );
     const isOf = 'ev.entity_id = ? AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
     this.#erased = {
@@ -76,16 +62,12 @@ export class BodyReads {
     return { seqs, reached: seqs.at(-1) ?? 0, isDone: seqs.length === 0 };
   }
 
-  unfinished(): ErasureOrder[] {
-    const rows = this.#unfinished.all() as (ErasureOrder & { readonly entityId: Uint8Array | string })[];
-    return rows.map((row) => ({ ...row, entityId: unpackId(row.entityId) }));
-  }
-
   /** Returns rows of an order's entity among the next ones after `from`. */
   ofErasure(erasureId: number, table: 'event' | 'delivery', from: number): Walked & { readonly at: number } {
-    const order = this.#erasure.get(erasureId) as ErasureRow | undefined;
+    const order = this.#erasure.get(erasureId) as ErasureOrder | undefined;
     if (order === undefined) throw new Error(`there is no erasure ${erasureId}`);
-    const { entityId, merchant, acceptedBefore } = order;
+    const { merchant, acceptedBefore } = order;
+    const entityId = packId(order.entityId);
     const to = from + ERASURE_SCAN_ROWS;
     const seqs = this.#erased[table].all(from, to, entityId, merchant, merchant, acceptedBefore) as number[];
     const isDone = to >= (this.#last[table].get() as number);

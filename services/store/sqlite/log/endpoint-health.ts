@@ -3,8 +3,9 @@ import type { HealthPolicy } from '../../../domain/health.ts';
 import type { Observed } from '../../log/log-rows.ts';
 import type { EndpointRow } from '../../rows/endpoint-rows.ts';
 import { HealthFold } from '../../rules/endpoint-health.ts';
+import { selectEndpoint } from '../../rules/select-endpoint.ts';
 import type { Transaction } from '../../sql/transaction.ts';
-import { SELECT_ENDPOINT } from '../select-endpoint.ts';
+import { SQLITE_DIALECT } from '../statements.ts';
 
 /** Endpoints kept in memory; others are read again. */
 const ENTRIES_MAX = 50_000;
@@ -22,7 +23,7 @@ export class EndpointHealth {
 
   constructor(db: Database, policy: HealthPolicy) {
     this.#policy = policy;
-    this.#select = db.prepare(`${SELECT_ENDPOINT} AND e.uuid = ?`);
+    this.#select = db.prepare(selectEndpoint(SQLITE_DIALECT, 'e.uuid = ?'));
     this.#write = db.prepare(
       `INSERT INTO endpoint_health VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint) DO UPDATE SET
        failure_count = excluded.failure_count, exhausted_count = excluded.exhausted_count,

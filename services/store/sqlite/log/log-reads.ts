@@ -2,18 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import { STATUS } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
+import { type AttemptColumns, toAttempt } from '../../rows/log-records.ts';
 import type { DeliveryLog } from '../../store.ts';
 import { ContentReads } from './contents.ts';
 import { bodyOf } from './event-rows.ts';
-import {
-  type AttemptRow,
-  type DeliveryRow,
-  type EventRow,
-  SELECT_DELIVERY,
-  toAttempt,
-  toDelivery,
-  toEvent,
-} from './log-rows.ts';
+import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from './log-rows.ts';
 
 type FullDelivery = NonNullable<Awaited<ReturnType<DeliveryLog['delivery']>>>;
 type FullEvent = NonNullable<Awaited<ReturnType<DeliveryLog['event']>>>;
@@ -46,7 +39,8 @@ export class LogReads {
     this.#eventById = db.prepare('SELECT event FROM event_by_id WHERE event_id = ? AND merchant = ?').pluck();
     this.#delivery = db.prepare(`${SELECT_DELIVERY} WHERE d.seq = ?`);
     this.#attempts = db.prepare(
-      `SELECT *, attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number FROM attempt
+      `SELECT *, attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number, response_headers AS headers, response_body AS body,
+       response_truncated AS truncated FROM attempt
        WHERE attempt_id BETWEEN ? AND ? ORDER BY attempt_id`,
     );
     this.#bodies = db.prepare(
@@ -76,9 +70,9 @@ export class LogReads {
     const endpoint = this.#endpoint.get(endpointId, merchantId) as number | undefined;
     const row = this.#delivery.get(found) as (DeliveryRow & { readonly endpoint: number }) | undefined;
     if (!row || row.endpoint !== endpoint) return undefined;
-    const record = toDelivery(row);
+    const record = toDelivery(row, endpointId);
     const first = found * ATTEMPTS_PER_DELIVERY;
-    const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptRow[];
+    const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptColumns[];
     const { event, body, isRemoved, ...stored } = this.#bodies.get(found) as BodiesRow;
     const bodies = stored.bodies ?? this.#contents.of(event)?.bodies;
     return {
@@ -97,7 +91,9 @@ export class LogReads {
     const row = this.#event.get(found, merchant) as EventRow | undefined;
     if (row === undefined) return undefined;
     const data = row.data ?? this.#contents.of(found)?.data.toString() ?? null;
-    return toEvent({ ...row, data }, merchantId, (endpoint) => String(this.#endpointName.get(endpoint)));
+    const nameOf = (endpoint: number) => String(this.#endpointName.get(endpoint));
+    const { event, routedAt, trace } = toListed(row, merchantId, nameOf);
+    return { event: { ...event, data: data === null ? null : JSON.parse(data) }, routedAt, trace };
   }
 
   /** Returns whether the index has the delivery. */

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3';
-import { unpackId } from '../../../sqlite/ids.ts';
 
 /** A copy of the store. */
 export interface BackupRow {
@@ -50,17 +49,10 @@ export class BackupReads {
   }
 
   orders(): ErasedEntity[] {
-    return (this.#orders.all() as PackedOrder[]).map(unpacked);
+    return this.#orders.all() as ErasedEntity[];
   }
 
   order(erasureId: number): ErasedEntity | undefined {
-    const row = this.#order.get(erasureId) as PackedOrder | undefined;
-    return row && unpacked(row);
+    return this.#order.get(erasureId) as ErasedEntity | undefined;
   }
-}
-
-type PackedOrder = Omit<ErasedEntity, 'entityId'> & { readonly entityId: Uint8Array | string };
-
-function unpacked(row: PackedOrder): ErasedEntity {
-  return { ...row, entityId: unpackId(row.entityId) };
 }

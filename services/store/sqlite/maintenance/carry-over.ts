@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { packId } from '../../../sqlite/ids.ts';
 import { openConnection } from '../connection.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { Names } from '../names.ts';
@@ -38,7 +37,7 @@ export function carryOver(incoming: string, { from, file, keptAs, at }: Restorin
         if (known.some((each) => isSame(each, order))) continue;
         known.push(order);
         const merchant = order.merchantId === null ? null : names.merchant(order.merchantId);
-        insert.run(packId(order.entityId), merchant, order.acceptedBefore);
+        insert.run(order.entityId, merchant, order.acceptedBefore);
       }
       const files = new Set(reads.backups().map((backup) => backup.file));
       const copies = [...previous.backups, { file: resolve(from), takenAt: statSync(from).mtimeMs }];

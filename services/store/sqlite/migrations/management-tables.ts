@@ -138,7 +138,7 @@ CREATE INDEX replay_newest ON replay (endpoint_id, seq);
 -- may still be recorded.
 CREATE TABLE erasure (
   erasure_id INTEGER PRIMARY KEY,
-  entity_id ANY NOT NULL,
+  entity_id TEXT NOT NULL,
   merchant INTEGER,
   accepted_before INTEGER NOT NULL,
   done_at INTEGER
