@@ -10,6 +10,7 @@ import { parsePostgresUrl } from '../../services/store/postgres/client/postgres-
 import { openPostgresStore } from '../../services/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import { TEST_POLICY } from '../contract/store-place.ts';
+import { BUILT } from '../support/built/modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { createEndpoint, eventNumber, journalOf, routed } from '../support/records/journal-entries.ts';
@@ -17,7 +18,7 @@ import { TEST_RING } from '../support/records/key-ring.ts';
 import { runTool } from '../support/service/operator-tool.ts';
 
 const ENDPOINT = '00000000-0000-4000-8000-000000000001';
-const KILLED_MS = 120_000;
+const KILLED_MS = 60_000;
 const EVENTS = 5_000;
 const BATCH = 1_000;
 
@@ -63,7 +64,7 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
     expect(JSON.parse(json.out)).toMatchObject({ copied: { endpoint: 1 }, seconds: expect.any(Number) });
   });
 
-  it('makes the same store when it was killed twice', { timeout: KILLED_MS }, async () => {
+  it('makes the same store when it was killed twice', { timeout: 4 * KILLED_MS }, async () => {
     const { database, store, environment, copy } = await place();
     const record = journalOf(store);
     for (let n = 0; n < EVENTS; n += BATCH)
@@ -78,13 +79,17 @@ await describeWithPostgres('the operator tool', (createDatabase) => {
       await database.query(`CREATE TRIGGER slow BEFORE INSERT ON ${table} FOR EACH ROW
         WHEN (NEW.${column} % ${BATCH} = 0) EXECUTE FUNCTION slow()`);
     for (const table of ['body', 'feed']) {
-      const child = spawn(process.execPath, ['services/operator.ts', 'store', 'copy', '--to', database.url], {
+      const child = spawn(process.execPath, [BUILT.operator, 'store', 'copy', '--to', database.url], {
         env: { ...process.env, ...environment },
         stdio: 'ignore',
       });
       const ended = once(child, 'exit');
       const copying = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY ${table} %'`;
-      await eventually(`${table} is copied`, async () => (await database.query(copying)).length > 0);
+      await eventually(
+        `${table} is copied`,
+        async () => (await database.query(copying)).length > 0,
+        KILLED_MS,
+      );
       child.kill('SIGKILL');
       expect(await ended).toEqual([null, 'SIGKILL']);
       const [row] = await database.query(

@@ -15,4 +15,5 @@ function pathOf(source: string): string {
 export const BUILT = {
   service: pathOf('services/main.ts'),
   simulator: pathOf('simulator/cli.ts'),
+  operator: pathOf('services/operator.ts'),
 } as const;
