@@ -127,8 +127,8 @@ export default defineConfig({
       reporter: ['text-summary'],
     },
     projects: [
-      group('together', 0, 4, ['test/**/*.test.ts'], [...FEW_AT_ONCE, ...ALONE]),
-      group('few at once', 1, 4, FEW_AT_ONCE),
+      group('together', 0, 3, ['test/**/*.test.ts'], [...FEW_AT_ONCE, ...ALONE]),
+      group('few at once', 1, 3, FEW_AT_ONCE),
       group('alone', 2, 1, ALONE),
     ],
   },
