@@ -15,7 +15,13 @@ import { sandboxOperations } from './operator/cli/sandbox-operations.ts';
 import { shown } from './operator/cli/shown.ts';
 import { COMMANDS } from './operator/cli/table.ts';
 import type { Unchecked } from './operator/commands/arguments.ts';
-import { type Command, type Commands, checkedFor, type ToolMeans } from './operator/commands/command.ts';
+import {
+  type Command,
+  type Commands,
+  checkedFor,
+  sentArguments,
+  type ToolMeans,
+} from './operator/commands/command.ts';
 import { OperatorError, UsageError } from './operator/commands/operator-error.ts';
 import { operatorNamed } from './operator/commands/person.ts';
 import { systemClock } from './process/clock.ts';
@@ -94,9 +100,9 @@ function meansOf(
   };
 }
 
-/** Returns what a service is sent: all but what the tool uses itself. */
-function sentOf({ args = {} }: Pick<Command, 'args'>, values: Unchecked): Unchecked {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !args[name]?.local));
+function sentOf(command: Pick<Command, 'args'>, values: Unchecked): Unchecked {
+  const sent = sentArguments(command);
+  return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(sent, name)));
 }
 
 function lineOf(commands: Commands, environment: Environment, execute: Execute): Argv {

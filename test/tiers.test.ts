@@ -7,7 +7,7 @@ const paths = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
   .filter((path) => path.endsWith('.test.ts'));
 
-test('a suite is in the quick tier, in the thorough one, or in a short form in the first', () => {
+test('every suite is in one tier, and the fuzzing of the API in both', () => {
   const both = paths.filter((path) => isIn('quick', path) && isIn('thorough', path));
   expect(both).toEqual(['test/api/schemathesis.test.ts']);
   expect(paths.filter((path) => !isIn('quick', path) && !isIn('thorough', path))).toEqual([]);

@@ -49,7 +49,7 @@ export const STORE_COPY_BUGS: readonly PlantedBug[] = [
     text: 'tables: Object.keys(same)',
     replacement: 'tables: state.tables',
     test: TEST,
-    title: 'takes the tables anew that differ',
+    title: 'copies the tables anew that differ',
   },
   {
     id: 'store-copy-part-not-removed',
@@ -58,7 +58,7 @@ export const STORE_COPY_BUGS: readonly PlantedBug[] = [
     text: 'await tx.rows(`TRUNCATE ',
     replacement: "if (table.name === '') await tx.rows(`TRUNCATE ",
     test: TEST,
-    title: 'takes the tables anew that differ',
+    title: 'copies the tables anew that differ',
   },
   {
     id: 'store-copy-told-too-early',
@@ -77,7 +77,7 @@ export const STORE_COPY_BUGS: readonly PlantedBug[] = [
     text: '    await refuseUnfinishedCopy(database);\n',
     replacement: '',
     test: TEST,
-    title: 'begins the table anew at which it was cut off',
+    title: 'begins the unfinished table anew',
   },
   {
     id: 'store-copy-own-content-lost',

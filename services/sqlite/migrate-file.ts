@@ -5,15 +5,12 @@ import type { Database } from 'better-sqlite3';
 import { connect } from './connect.ts';
 import { isDamage } from './database.ts';
 
-/**
- * The layout of a data file. `user_version` is the number of migrations that were applied to it; `application_id` stands
- * for the first of them, so that a build knows the files whose tables another build has made from another text.
- */
 const APPLICATION_BITS = 31;
 
 /**
  * Migrates a file to the newest layout, one transaction per migration, so that a crash leaves it between two of them.
- * Throws what `layoutFault` returns.
+ * `user_version` is the number of those applied; `application_id` stands for the text of the first one, so that a build
+ * knows a file whose tables another build has made. Throws the line that `layoutFault` returns.
  */
 export function migrateFile(db: Database, file: string, migrations: readonly string[]): void {
   const fault = layoutFault(db, file, migrations);
@@ -33,6 +30,7 @@ export function migrateFile(db: Database, file: string, migrations: readonly str
  */
 export function layoutFault(db: Database, file: string, migrations: readonly string[]): string | undefined {
   const layout = layoutOf(db);
+  const folder = dirname(file);
   if (layout === 0) {
     const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get();
     return tables === 0 ? undefined : `${file} is the database of another program: move it away`;
@@ -42,8 +40,8 @@ export function layoutFault(db: Database, file: string, migrations: readonly str
   if (wrote !== knows)
     return (
       `${file} was written by another build (layout ${wrote.toString(16)}, this one has ${knows.toString(16)}), and before ` +
-      `0.1.0 no build reads the files of another: run that build, or move them away and begin anew: ` +
-      `mv ${dirname(file)} ${dirname(file)}.former`
+      '0.1.0 no build reads the databases of another: run that build, or keep them beside and begin anew: ' +
+      `mkdir ${folder}/former && mv ${folder}/*.db* ${folder}/former`
     );
   if (layout > migrations.length)
     return `${file} has layout ${layout}, this build knows up to ${migrations.length}: run the newer build`;

@@ -29,7 +29,7 @@ const SIZES = {
   MANAGEMENT_ROTATIONS: [300, 10_000],
   MANAGEMENT_CREATES: [50, 1000],
   ABANDONED_STREAMS: [1000, 10_000],
-  /** With each request taking several round trips to the store, fewer in a test run. */
+  /** Fewer in a test run: each request takes several round trips to the store. */
   ABANDONED_STREAMS_ON_POSTGRES: [300, 10_000],
   CLOSING_SECONDS: [1, 30],
   FAST_FAILURES_SECONDS: [12, 60],
@@ -39,7 +39,7 @@ const SIZES = {
   MODEL_RUNS: [4, 100],
 } as const satisfies Readonly<Record<string, readonly [short: number, long: number]>>;
 
-/** Whether this is a long run: bounds that leave room for a busy machine in a test run are those promised then. */
+/** Whether this is a long run. It is judged by the promised bounds, without room for a busy machine. */
 export const IS_LONG_RUN = process.env.LONG_RUN === '1';
 
 export function sizeOf(name: keyof typeof SIZES): number {

@@ -7,7 +7,7 @@ import { finishOffline } from '../commands/erase-entity.ts';
 import { OperatorError } from '../commands/operator-error.ts';
 import { withStore } from './ask.ts';
 
-/** What is done to the files or the database of a store. */
+/** Commands on the files or the database of a store. */
 
 export const STORE_COMMANDS = {
   'store restore': on('tool', {

@@ -107,7 +107,7 @@ interface Described<As extends Arguments, Result> {
   readonly hasNoLine?: true;
   /** It may take minutes. */
   readonly isLong?: true;
-  /** What it changes is in force once a process with the role api has published it. */
+  /** Its change is in force once a process with the role api has published it. */
   readonly isRelayed?: true;
   /** Where it runs, when the tool carries it out itself. */
   readonly runs?: string;
@@ -151,6 +151,11 @@ export function on<P extends Place, const As extends Arguments, Result>(
   return { on: place, ...entry };
 }
 
+/** Returns the arguments that a service is sent: all but those that the tool uses itself. */
+export function sentArguments({ args = {} }: Pick<Command, 'args'>): Arguments {
+  return Object.fromEntries(Object.entries(args).filter(([, { local }]) => !local));
+}
+
 /** Checks what is given to a command. Throws UsageError. */
 export function checkedFor(
   { args = {}, refuse }: Pick<Command, 'args' | 'refuse'>,
@@ -169,8 +174,7 @@ export type Places = {
 
 /** Checks the arguments and runs a command. Throws UsageError, or OperatorError when it cannot be carried out. */
 export async function runServed(command: ServedCommand, given: Unchecked, places: Places): Promise<unknown> {
-  const sent = Object.entries(command.args ?? {}).filter(([, { local }]) => !local);
-  const values = checkedFor({ ...command, args: Object.fromEntries(sent) }, given);
+  const values = checkedFor({ ...command, args: sentArguments(command) }, given);
   switch (command.on) {
     case 'store':
       return places.store((deps, context) => command.run(deps, values, context));

@@ -5,7 +5,7 @@ import type { Arguments, Given } from './arguments.ts';
 import { type BrokerContext, type OperatedBroker, on } from './command.ts';
 import { OperatorError } from './operator-error.ts';
 
-/** What the streams have lost: records that retention deleted before they were read. */
+/** The losses of the streams: records that retention deleted before they were read. */
 
 const CHOSEN = {
   stream: {

@@ -2,7 +2,7 @@ import type { Deadline } from './deadlines.ts';
 import type { Demotable, Demotions } from './demotions.ts';
 import type { LoopTurns } from './loop-turns.ts';
 
-/** What an exchange says of its steps, and the receiver's time that follows from it. */
+/** The receiver's time in one attempt. The exchange tells it each step. */
 export interface ReceiverTime {
   /** How long the receiver certainly took so far, without the time in which this process was late, milliseconds. */
   readonly receiverMs: number;

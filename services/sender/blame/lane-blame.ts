@@ -29,7 +29,7 @@ export interface LaneEvents<Attempt> {
   more(): void;
 }
 
-/** What one process is: its clock, how late it is, and a call in its next turn. */
+/** One process: its clock, how late it is, and a call in its next turn. */
 export interface Process {
   readonly clock: Clock;
   readonly lateness: OwnLateness;

@@ -26,6 +26,6 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
     },
     trial: () => ({ routers: 2, senders: 2 }),
     // The endpoints that always fail take a few requests at a time, and seven of each delivery.
-    endedMs: [240_000, 50],
+    endedMs: [180_000, 50],
   }),
 );

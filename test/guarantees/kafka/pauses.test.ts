@@ -10,6 +10,7 @@ import { seedOf, sizeOf } from '../../support/long-runs.ts';
 
 const PAUSES = sizeOf('PAUSE_LOOP_PAUSES');
 const KILLS = sizeOf('PAUSE_LOOP_KILLS');
+const PAUSE_MS = sizeOf('PAUSE_LOOP_SECONDS') * 1000;
 const ATTEMPT_SECONDS = '2';
 
 await describeWithOwnKafka('hookrail with paused processes on a Kafka of three brokers', 3, (cluster) =>
@@ -29,7 +30,8 @@ await describeWithOwnKafka('hookrail with paused processes on a Kafka of three b
       router: KILLS,
       rebalance: KILLS,
     },
-    pauseMs: sizeOf('PAUSE_LOOP_SECONDS') * 1000,
+    pauseMs: PAUSE_MS,
+    faultMs: 60_000 + PAUSE_MS,
     trial: () => ({
       ...{ routers: 2, senders: 2 },
       manners: ['good', 'moody', 'hanging', 'refusing'],

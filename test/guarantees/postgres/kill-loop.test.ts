@@ -30,7 +30,7 @@ await describeWithOwnKafka('hookrail on a Kafka of three brokers', 3, (cluster) 
       // Longer than a lease lasts, and than Kafka waits for a member of a group.
       pauseMs: 12_000,
       trial: () => ({ routers: 1, senders: 1, postgres: { url: postgres().url(), apis: 2, recorders: 2 } }),
-      endedMs: [240_000, 50],
+      endedMs: [180_000, 50],
       beside(trial) {
         const writer = new ManagementWriter(trial.merchant);
         writer.start();

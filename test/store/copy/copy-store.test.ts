@@ -92,7 +92,7 @@ await describeWithPostgres('a copy of a SQLite store to PostgreSQL', (createData
     expect((await to.feed.read(MERCHANT, { after: newest, limit: 100 })).entries).not.toEqual([]);
   });
 
-  it('begins the table anew at which it was cut off, and keeps a service from using a part', async () => {
+  it('begins the unfinished table anew when it was cut off, and no service starts on a part', async () => {
     const { sqlite, postgres, copy, migrate, database } = await place();
     const from = await sqlite();
     await fillAll(from);
@@ -193,7 +193,7 @@ await describeWithPostgres('a copy of a SQLite store to PostgreSQL', (createData
     expect(hashOf(file)).toBe(before);
   });
 
-  it('takes the tables anew that differ since the service has run on SQLite in between', async () => {
+  it('copies the tables anew that differ after the service has run on SQLite in between', async () => {
     const { sqlite, postgres, copy } = await place();
     let from = await sqlite();
     await fillAll(from);

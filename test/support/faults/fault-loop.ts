@@ -7,20 +7,22 @@ import type { NemesisOptions } from './nemesis.ts';
 
 interface FaultLoop extends LoopOptions, Pick<NemesisOptions, 'pauseMs'> {
   readonly cluster: () => LocalKafka;
-  /** The PostgreSQL that is struck, too. */
+  /** The PostgreSQL server that faults strike as well. */
   readonly postgres?: () => NonNullable<NemesisOptions['postgres']>;
-  /** How the processes run: their numbers and settings. */
+  /** The longest time that a fault takes, milliseconds. */
+  readonly faultMs?: number;
+  /** The numbers of the processes, and their settings. */
   readonly trial: () => Omit<TrialOptions, 'cluster' | 'chance' | 'answerMs' | 'environment'> &
     Partial<Pick<TrialOptions, 'environment'>>;
-  /** The longest time until every delivery has ended: so much, and so much for each event. */
+  /** The longest time until every delivery has ended, milliseconds: a fixed part, and one for each event. */
   readonly endedMs: readonly [number, perEvent: number];
-  /** Works beside the faults. Returns what ends it, and expects what it promises when all is delivered. */
+  /** Starts work beside the faults. `end` stops it; `expect` checks its promise once everything is delivered. */
   readonly beside?: (trial: Trial) => { end(): Promise<void>; expect(): Promise<void> };
 }
 
-/** Registers the test: faults of a printed seed while events are published, judged by the receivers' own log. */
+/** Registers a test that injects faults of a printed seed while events are published, and judges the receivers' own log. */
 export function faultLoop(options: FaultLoop): void {
-  const { seed, events, retryScale, pauseMs = 0, cluster, postgres, endedMs } = options;
+  const { seed, events, retryScale, pauseMs = 0, faultMs = 60_000, cluster, postgres, endedMs } = options;
   const faults = faultsInAll(options);
   const endedMsMax = endedMs[0] + events * endedMs[1];
   let trial: Trial | undefined;
@@ -28,7 +30,7 @@ export function faultLoop(options: FaultLoop): void {
   afterAll(() => trial?.abandon(), 60_000);
 
   it(`loses nothing over ${faults} faults and ${events} events (seed ${seed})`, {
-    timeout: 160_000 + endedMsMax + faults * (60_000 + pauseMs),
+    timeout: 400_000 + faults * faultMs + events * endedMs[1],
   }, async () => {
     const chance = new Chance('fault loop', `${seed}`);
     const { environment, ...processes } = options.trial();

@@ -46,7 +46,7 @@ export async function storeOf({ folder }: Build): Promise<typeof openSqliteStore
   return module.openSqliteStore;
 }
 
-/** What makes the tables of a build, and the records of its streams. */
+/** The files that make the tables of a build, and the records of its streams. */
 const FORMATS = [
   'services/store/sqlite/migrations',
   'services/store/postgres/migrations',

@@ -22,7 +22,7 @@ export const CODECS: Readonly<Record<RecordKind, RecordCodec<unknown>>> = {
   deadLetter: deadLetterCodec,
 };
 
-/** What was found in the file, and how its records are read. */
+/** The file as it was opened, with the readers of its records. */
 export interface OpenedBroker extends OpenedFile {
   /** By the number of the schema that a record was written with. */
   readonly decoders: ReadonlyMap<number, RecordDecoder<unknown>>;

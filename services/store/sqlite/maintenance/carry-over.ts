@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { openConnection } from '../connection.ts';
-import { migrate } from '../migrations/migrate.ts';
+import { fileFault, migrate } from '../migrations/migrate.ts';
 import { Names } from '../names.ts';
 import { isSame, readManifest } from './backup-manifest.ts';
 import { BackupReads, type BackupRow, BackupRows, type ErasedEntity } from './backup-rows.ts';
@@ -59,14 +59,15 @@ function knownTo(file: string): {
   readonly orders: readonly ErasedEntity[];
   readonly backups: readonly BackupRow[];
 } {
-  if (!existsSync(file)) return { orders: [], backups: [] };
+  // The rows of another build may have another form.
+  if (!existsSync(file) || fileFault(file) !== undefined) return { orders: [], backups: [] };
   let db: Database.Database | undefined;
   try {
     db = new Database(file, { readonly: true });
     const reads = new BackupReads(db);
     return { orders: reads.orders(), backups: reads.backups() };
   } catch {
-    // A damaged store, or one of an earlier build, is what is restored most often: the manifest has the orders.
+    // A damaged store is what is restored most often: the manifest has the orders.
     return { orders: [], backups: [] };
   } finally {
     db?.close();

@@ -10,7 +10,6 @@ export class ErasureRows {
   readonly #insert;
   readonly #forget;
   #orders = new ErasureOrders([]);
-  #isEmpty = true;
 
   constructor(db: Database) {
     this.#all = db.prepare(
@@ -25,7 +24,6 @@ export class ErasureRows {
   add(order: ErasureOrder): number {
     const { entityId, merchant, acceptedBefore } = order;
     this.#orders.add(order);
-    this.#isEmpty = false;
     return Number(this.#insert.run(entityId, merchant, acceptedBefore).lastInsertRowid);
   }
 
@@ -36,13 +34,11 @@ export class ErasureRows {
 
   /** Returns whether an event is kept without its bodies. */
   covers(entityId: string, merchant: number, acceptedAt: number): boolean {
-    return !this.#isEmpty && this.#orders.covers(entityId, merchant, acceptedAt);
+    return this.#orders.covers(entityId, merchant, acceptedAt);
   }
 
   /** Reads all orders from the file: at the start, and after a transaction was rolled back. */
   readAll(): void {
-    const all = this.#all.all() as ErasureOrder[];
-    this.#orders = new ErasureOrders(all);
-    this.#isEmpty = all.length === 0;
+    this.#orders = new ErasureOrders(this.#all.all() as ErasureOrder[]);
   }
 }
