@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isIn, tierOf } from './test/tiers.ts';
 
-const tier = tierOf(process.env.HOOKRAIL_TEST_TIER);
+const tier = tierOf(process.env.TEST_TIER);
 /** Suites of the other tier. */
 const LEFT_OUT = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)

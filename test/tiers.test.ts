@@ -35,7 +35,7 @@ test.each(THOROUGH)('the thorough tier has $what, and CONTRIBUTING says why', ({
 });
 
 test('an unknown tier is refused, and none given means all', () => {
-  expect(() => tierOf('fast')).toThrow('HOOKRAIL_TEST_TIER must be one of quick, thorough, all, not "fast"');
+  expect(() => tierOf('fast')).toThrow('TEST_TIER must be one of quick, thorough, all, not "fast"');
   expect(tierOf('')).toBe('all');
   expect(tierOf(undefined)).toBe('all');
 });

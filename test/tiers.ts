@@ -53,11 +53,11 @@ const BOTH = ['api/schemathesis'];
 const TIERS = ['quick', 'thorough', 'all'] as const;
 export type Tier = (typeof TIERS)[number];
 
-/** Returns the tier that HOOKRAIL_TEST_TIER names, `all` by default. */
+/** Returns the tier that TEST_TIER names, `all` by default. */
 export function tierOf(value: string | undefined): Tier {
   const tier = TIERS.find((each) => each === (value || 'all'));
   if (tier === undefined)
-    throw new Error(`HOOKRAIL_TEST_TIER must be one of ${TIERS.join(', ')}, not "${value}"`);
+    throw new Error(`TEST_TIER must be one of ${TIERS.join(', ')}, not "${value}"`);
   return tier;
 }
 
