@@ -77,7 +77,7 @@ async function staysUp(): Promise<void> {
 }
 
 it.each([
-  ['a response’s body', { status: 200, body: 'FREEZE' }],
+  ['a response’s body', { status: 200, body: 'FREEZE COMPUTING' }],
   ['a refusal’s body', { status: 500, body: 'FREEZE'.padStart(10_000) }],
   ['an interim part of a body', { status: 200, body: ['first ', 'FREEZE'] }],
 ])('%s that freezes the process twice is put aside', { timeout: 4 * MINUTES }, async (_, answer) => {

@@ -1,8 +1,11 @@
 // Loaded into a service by `node --import`: the main thread stands still where it meets the text FREEZE. `FREEZE <n> ms`
 // lets it go on after so long, once. In a response or its headers, in the JSON of a request, or in an event that is routed.
+// It sleeps: a thread that computes, as after `FREEZE COMPUTING`, waits for a CPU on a busy machine, and that time is not
+// counted as a stall.
 import { isMainThread } from 'node:worker_threads';
 
-const WORD = /FREEZE(?: (\d+) ms)?/;
+const WORD = /FREEZE(?: (\d+) ms| (COMPUTING))?/;
+const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
 let hasPaused = false;
 
 /** @param {string} text */
@@ -12,8 +15,8 @@ function meet(text) {
   const isPause = found[1] !== undefined;
   if (isPause && hasPaused) return;
   hasPaused ||= isPause;
-  const until = isPause ? Date.now() + Number(found[1]) : Number.POSITIVE_INFINITY;
-  while (Date.now() < until);
+  while (found[2] !== undefined);
+  Atomics.wait(NOBODY_WAKES, 0, 0, isPause ? Number(found[1]) : Number.POSITIVE_INFINITY);
 }
 
 if (isMainThread) {
