@@ -56,8 +56,7 @@ export type Tier = (typeof TIERS)[number];
 /** Returns the tier that TEST_TIER names, `all` by default. */
 export function tierOf(value: string | undefined): Tier {
   const tier = TIERS.find((each) => each === (value || 'all'));
-  if (tier === undefined)
-    throw new Error(`TEST_TIER must be one of ${TIERS.join(', ')}, not "${value}"`);
+  if (tier === undefined) throw new Error(`TEST_TIER must be one of ${TIERS.join(', ')}, not "${value}"`);
   return tier;
 }
 

@@ -2,7 +2,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { AddressList } from '../process/access/address-list.ts';
 
 /**
- * Which addresses are public, and which a sandbox exempts (docs/design.md, "Address guard"). This is our own table,
+ * Which addresses are public, and which a sandbox exempts (docs/design/security.md, "Address guard"). This is our own table,
  * because what a library calls private changes with its releases; tests compare it with libraries.
  */
 

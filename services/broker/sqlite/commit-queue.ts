@@ -40,6 +40,13 @@ interface Running {
  * starts at the end of the event loop's turn in which the previous one is done. There is no waiting window, so an idle
  * system is fast. A commit has two halves. `settlements`: finished work, retried until it is durable.
  * `publications`: publishers get a rejection when the commit fails, and may publish again.
+ *
+ *     gathering ──► scheduled ──► running ──► committed: settlements are durable, and ┬─ publications, too
+ *         ▲   end of the turn        │                                                └─ or one was known: all but
+ *         └──────────────────────────┤                                                   the known go into the next
+ *                                    ├──► refused (disk full): publishers are rejected; the settlements run again
+ *                                    │    after a pause that grows
+ *                                    └──► dead (a failed fsync, or `end`): nothing is written any more
  */
 export class CommitQueue {
   readonly #thread: EngineThread;

@@ -34,7 +34,13 @@ interface Trouble {
   readonly detail: string;
 }
 
-/** The records of one partition, in order. At most one request with some of them is in progress. */
+/**
+ * The records of one partition, in order. At most one request with some of them is in progress.
+ *
+ *     waiting ── take ──► in flight ──► settled: acknowledged, what was wrong is over
+ *        ▲                    ├── again: not acknowledged; sent again after a pause that grows
+ *        └────────────────────┴── split: refused; half as many at once, until the record at fault is alone
+ */
 export class PartitionQueue {
   readonly topic: string;
   readonly partition: number;

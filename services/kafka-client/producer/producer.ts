@@ -49,7 +49,7 @@ export interface ProducerOptions {
  * - An unanswered request is given up when its partitions have another leader, and its records are sent to that one.
  * - A response must name every partition of the request.
  * - A record that is refused because of its content (too large, invalid) is rejected with RecordRefused. When a batch
- *   is refused, its records are sent again one by one, so that only the invalid one is rejected.
+ *   is refused, its records are sent again, half as many at once, so that only the invalid one is rejected.
  * - A missing permission is reported in the log and in `troubles`; the topic's records wait until it is granted.
  */
 export class KafkaProducer implements RecordSender {

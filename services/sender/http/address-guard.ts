@@ -15,7 +15,7 @@ export interface EgressPolicy {
 const ADDRESSES_MAX = 32;
 
 /**
- * Decides, at every connection, which addresses may be connected to (docs/design.md, "Address guard"). One bad address
+ * Decides, at every connection, which addresses may be connected to (docs/design/security.md, "Address guard"). One bad address
  * refuses all of a name's: a mixed list is an attempt to get past a check.
  */
 export class AddressGuard {

@@ -50,6 +50,10 @@ interface Found {
 /**
  * Connections to the one host that can be written to. After a failover it is found again, with the next call. Of several
  * that can be written to, the one on the latest timeline is the primary: the others are former ones that came back.
+ *
+ *     unknown ── connect ──► finding: all hosts at the same time ──► known ── a connection is lost ──► unknown
+ *        ▲                      │ none can be written to, or                    (its pool ends)
+ *        └── the call rejects ──┘ none answers within 2 s
  */
 export class Primary {
   readonly #options: PrimaryOptions;
