@@ -75,7 +75,7 @@ export interface Quarantined {
   readonly bytes: Uint8Array;
   /** The id of the API key that published the event, or PUBLISHED_ON_KAFKA; absent where it is not known. */
   readonly publishedBy?: string | undefined;
-  /** The Kafka record it came from. Absent on the embedded engine, and on records of earlier versions. */
+  /** The Kafka record it came from. Absent on the embedded engine. */
   readonly origin?: RecordOrigin;
 }
 

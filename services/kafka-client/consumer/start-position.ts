@@ -61,7 +61,7 @@ async function askedFor(options: Options, id: number, doubt: Doubt, earlier: Par
   const answeredId = await options.topicId();
   const topicId = answeredId ?? knownId;
   const isOther = knownId !== null && knownId !== topicId;
-  const owned = await startOf?.(id, { topicId, isCommitted: committed !== null && !isOther });
+  const owned = await startOf?.(id, topicId);
   const { low: first, high: end } = await admins.boundsOf(topic, id, { anew: doubt.isOpen });
   const atFirst = readNote(first, null);
   const ownersNote = { ...readNote(owned ?? first, null), lost: isOther ? null : (committed?.lost ?? null) };

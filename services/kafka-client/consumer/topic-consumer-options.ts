@@ -12,13 +12,6 @@ export interface WhyUnusable {
   readonly detail: string;
 }
 
-/** Identifies which of the topics with this name a position belongs to. */
-export interface Incarnation {
-  readonly topicId: string | null;
-  /** The group has committed a position in it: an earlier version, which stored no id, used the same topic. */
-  readonly isCommitted: boolean;
-}
-
 export interface TopicConsumerOptions {
   readonly kafka: Kafka;
   readonly admins: Admins;
@@ -62,7 +55,7 @@ export interface TopicConsumerOptions {
   /** Returns whether results of new work can be written; absent = always. */
   readonly mayBegin?: () => boolean;
   /** Returns where to start, when the position is not kept by the group; undefined = at the oldest record. */
-  readonly startOf?: (partition: number, incarnation: Incarnation) => Promise<number | undefined>;
+  readonly startOf?: (partition: number, topicId: string | null) => Promise<number | undefined>;
   /** Returns the topic's present id; null = brokers do not return one. */
   readonly topicId: () => Promise<string | null>;
 }

@@ -1,4 +1,4 @@
-import type { Quarantined, RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
+import type { RecordHeader, RecordOrigin } from '../../../domain/quarantine.ts';
 import type { ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { WhyUnusable } from '../../../kafka-client/consumer/topic-consumer-options.ts';
 
@@ -46,15 +46,6 @@ export function placeText({
   offset,
 }: Pick<RecordOrigin, 'topic' | 'partition' | 'offset'>) {
   return `${topic}/${partition}@${offset}`;
-}
-
-const PLACE = /^(\S+)\/(\d+)@(\d+): /;
-
-/** Returns the position of a record stored by an earlier version, which wrote it into the detail. */
-export function placeInDetail({ detail }: Pick<Quarantined, 'detail'>) {
-  const [, topic, partition, offset] = PLACE.exec(detail) ?? [];
-  if (topic === undefined) return undefined;
-  return { topic, partition: Number(partition), offset: Number(offset) };
 }
 
 export const undecodable = (detail: string): WhyUnusable => ({ reason: 'undecodable', detail });

@@ -1,16 +1,19 @@
 import type { DomainEvent } from '../../../domain/event.ts';
-import { type Quarantined, type RecordHeader, wouldReturn } from '../../../domain/quarantine.ts';
+import {
+  type Quarantined,
+  type RecordHeader,
+  type RecordOrigin,
+  wouldReturn,
+} from '../../../domain/quarantine.ts';
 import type { HeaderValue, OutgoingRecord } from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { RequeueOptions } from '../../broker.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { requeuedHeader, withoutRequeued } from '../seen/requeued.ts';
-import { publishedByHeader } from '../streams/published-by.ts';
 import type { Outgoing } from '../streams/settle.ts';
 import type { TopicNames } from '../topics/topic-spec.ts';
 import { topicList } from '../topics/topics.ts';
-import { placeInDetail } from './origin.ts';
 import { learnWithin } from './topic-record-store.ts';
 
 export interface PutBackDeps {
@@ -43,11 +46,12 @@ export async function putBackRecord(
   deps: PutBackDeps,
 ): Promise<OutgoingRecord> {
   const { topics } = deps;
-  const place = stored.origin ?? placeInDetail(stored);
-  const topic = place?.topic ?? topics.events;
-  if (stored.origin?.isWhole === false) {
+  const { bytes, origin } = stored;
+  if (!origin) throw new CannotPutBack('it does not say which topic it came from');
+  const { topic } = origin;
+  if (!origin.isWhole) {
     throw new CannotPutBack(
-      `it is too large to be kept in full (${stored.bytes.length} of ${stored.origin.valueBytes} bytes)`,
+      `it is too large to be kept in full (${bytes.length} of ${origin.valueBytes} bytes)`,
     );
   }
   if (!topicList(topics).includes(topic)) {
@@ -56,34 +60,21 @@ export async function putBackRecord(
     );
   }
   if (topic === topics.events) {
-    const record = await event(stored, deps);
+    const record = asItWas(bytes, origin, deps);
     // An event that made a process stand still is not read by another one before it is put back.
     if (stillRefused && stored.reason !== 'event_stalled') await mustBeTaken(record, stillRefused, deps);
     if (newId !== null) return await renamed(record, newId, deps);
     return { ...record, headers: { ...record.headers, ...requeuedHeader(key) } };
   }
-  const value = asBuffer(stored.bytes);
+  const value = asBuffer(bytes);
   await learnWithin(deps.records, value, deps.clock);
   if (topic === topics.journal) {
     readable(() => deps.records.decode('journal', value));
-    return asItWas(stored, topic, place?.partition ?? 0, deps);
+    return asItWas(bytes, origin, deps);
   }
   const task = readable(() => deps.records.decode('task', value));
   // One hop further: the unreadable record with the same mark is remembered, and a copy of it is dropped.
   return deps.outgoing.again({ ...task, hop: task.hop + 1 }, deps.clock.now());
-}
-
-async function event(stored: Quarantined, deps: PutBackDeps): Promise<OutgoingRecord> {
-  const { events } = deps.topics;
-  if (stored.origin) return asItWas(stored, events, stored.origin.partition, deps);
-  // Stored by an earlier version, which did not keep the key: it should have been the entity's id.
-  const value = asBuffer(stored.bytes);
-  await learnWithin(deps.records, value, deps.clock);
-  const decoded = deps.records.decodeEvent(value);
-  const key = decoded.ok ? decoded.event.entityId : (stored.eventId ?? '');
-  const { publishedBy } = stored;
-  const headers = publishedBy === undefined ? {} : publishedByHeader(publishedBy);
-  return { topic: events, partition: deps.partitionOf(events, key), key: Buffer.from(key), value, headers };
 }
 
 /** Fields that a producer's own schema adds are lost: the event is written with hookrail's schema. */
@@ -111,20 +102,19 @@ async function eventIn(record: OutgoingRecord, { records, clock }: PutBackDeps):
 }
 
 function asItWas(
-  { bytes, origin }: Quarantined,
-  topic: string,
-  partition: number,
+  bytes: Uint8Array,
+  { topic, partition, key: bytesOfKey, headers, valueBytes }: RecordOrigin,
   { partitions, partitionOf }: PutBackDeps,
 ): OutgoingRecord {
-  const key = origin?.key ? asBuffer(origin.key) : null;
+  const key = bytesOfKey && asBuffer(bytesOfKey);
   const isThere = partition < (partitions.get(topic) ?? 0);
-  const record = {
+  return {
     topic,
     partition: isThere ? partition : partitionOf(topic, key?.toString() ?? ''),
     key,
-    value: origin?.valueBytes === null ? null : asBuffer(bytes),
+    value: valueBytes === null ? null : asBuffer(bytes),
+    headers: headersOf(headers),
   };
-  return origin && origin.headers.length > 0 ? { ...record, headers: headersOf(origin.headers) } : record;
 }
 
 function headersOf(headers: readonly RecordHeader[]): Record<string, HeaderValue | HeaderValue[]> {

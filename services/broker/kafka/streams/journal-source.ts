@@ -105,11 +105,9 @@ export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
     const topic = this.#deps.open({
       ...JOURNAL_HELD,
       take: (record) => this.#take(record, () => starts.get(record.partition.id)),
-      startOf: async (id, { topicId, isCommitted }) => {
-        let position = await positionOf(nameOf(id, topicId));
+      startOf: async (id, topicId) => {
+        const position = await positionOf(nameOf(id, topicId));
         starts.set(id, position);
-        // Earlier versions named partitions without the topic's id.
-        if (position === undefined && isCommitted) position = await positionOf(nameOf(id, null));
         // The record may have entries that the store lacks; it ignores those that it has.
         return position === undefined ? undefined : Math.floor(position / JOURNAL_RECORD_MAX);
       },

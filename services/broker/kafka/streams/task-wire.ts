@@ -33,7 +33,6 @@ export interface TaskMark {
   readonly hop: number;
   /** Milliseconds since the epoch by the brokers' time; 0 = at once. */
   readonly dueAt: number;
-  /** Absent also for a task that an earlier version parked. */
   readonly parked?: Parking;
 }
 

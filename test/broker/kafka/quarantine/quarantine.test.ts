@@ -5,38 +5,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IHeaders } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
-import { originOf } from '../../../../services/broker/kafka/quarantine/origin.ts';
 import type { Quarantined } from '../../../../services/domain/quarantine.ts';
-import { Partition } from '../../../../services/kafka-client/consumer/partition.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { fromTopic } from '../../../support/kafka/from-topic.ts';
 import { describeWithKafka } from '../../../support/kafka/suites.ts';
 import { openTables, type Tables } from '../../../support/kafka/tables.ts';
 import { aTask, routed } from '../../../support/records/broker-records.ts';
 import { eventOf } from '../../../support/records/events.ts';
 
-interface Given {
-  readonly topic: string;
-  readonly value: Buffer | null;
-  readonly key?: Buffer | null;
-  readonly headers?: IHeaders;
-}
-
-/** A record as it is stored, read from partition 2 at offset 7. */
-function quarantinedOf({ topic, value, key = null, headers = {} }: Given): Quarantined {
-  const partition = new Partition(topic, 2);
-  const record = { partition, offset: 7, timestamp: 1_700_000_000_000, key, value, headers };
-  return {
-    ...{ reason: 'undecodable', detail: 'why', at: 1, eventId: null, merchantId: null },
-    bytes: value ?? Buffer.alloc(0),
-    origin: originOf(record),
-  };
-}
+const UNREADABLE = { reason: 'undecodable', detail: 'why', at: 1, eventId: null, merchantId: null } as const;
 
 describe('the origin of a quarantined record', () => {
   it('keeps at most 4 KiB of the key and 16 KiB of the headers, and says when more was cut off', () => {
     const key = Buffer.alloc(5000, 'k');
     const headers = { a: Buffer.alloc(10_000, 'a'), b: Buffer.alloc(10_000, 'b') };
-    const { origin } = quarantinedOf({ topic: 't', value: Buffer.from('v'), key, headers });
+    const { origin } = fromTopic(UNREADABLE, { topic: 't', value: Buffer.from('v'), key, headers });
     expect(origin?.key).toHaveLength(4096);
     expect(origin?.headers.map(({ name }) => name)).toEqual(['a']);
     expect(origin?.isWhole).toBe(false);
@@ -58,7 +41,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     const { events } = tables.topics;
     const value = tables.records.encodeEvent(eventOf('merchant-1', 'back'));
     const headers = { traceparent: Buffer.from('00-1-2-01'), twice: [Buffer.from([0xff]), Buffer.from('b')] };
-    const record = quarantinedOf({ topic: events, value, key: Buffer.from('a key'), headers });
+    const record = fromTopic(UNREADABLE, { topic: events, value, key: Buffer.from('a key'), headers });
     const { answer, records } = await putAndRequeue(tables, record);
     expect(answer).toEqual({ requeued: 1, refused: [] });
     expect(await records.list({ limit: 1 })).toEqual([]);
@@ -71,7 +54,7 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
   it('keeps a tombstone apart from an empty record, and puts it back as a tombstone', async () => {
     const tables = await openTables(brokers);
     const { events } = tables.topics;
-    const record = quarantinedOf({ topic: events, value: null, key: Buffer.from('entity') });
+    const record = fromTopic(UNREADABLE, { topic: events, value: null, key: Buffer.from('entity') });
     const { answer } = await putAndRequeue(tables, record);
     expect(answer.requeued).toBe(1);
     expect(await read(tables, events)).toMatchObject({ key: Buffer.from('entity'), value: null });
@@ -81,7 +64,11 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     const tables = await openTables(brokers);
     const task = aTask();
     const value = tables.records.encode('task', task);
-    const record = quarantinedOf({ topic: tables.topics.deliver, value, key: Buffer.from(task.endpointId) });
+    const record = fromTopic(UNREADABLE, {
+      topic: tables.topics.deliver,
+      value,
+      key: Buffer.from(task.endpointId),
+    });
     const { answer } = await putAndRequeue(tables, record);
     expect(answer).toEqual({ requeued: 1, refused: [] });
     const found = await read(tables, tables.topics.deliver);
@@ -89,12 +76,11 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     expect(await tables.contentOf(tables.topics.events)).toEqual([]);
   });
 
-  it('puts a journal record back, also one that an earlier version stored with its place in the detail', async () => {
+  it('puts a journal record back on its partition', async () => {
     const tables = await openTables(brokers);
     const { journal } = tables.topics;
     const value = tables.records.encode('journal', [routed(eventOf('merchant-1', 'journal'))]);
-    const { origin: _, ...earlier } = quarantinedOf({ topic: journal, value });
-    const { answer } = await putAndRequeue(tables, { ...earlier, detail: `${journal}/2@7: why` });
+    const { answer } = await putAndRequeue(tables, fromTopic(UNREADABLE, { topic: journal, value }));
     expect(answer).toEqual({ requeued: 1, refused: [] });
     expect(await read(tables, journal)).toMatchObject({ partition: 2, value });
     expect(await tables.contentOf(tables.topics.events)).toEqual([]);
@@ -105,9 +91,9 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
     const { deliver, events } = tables.topics;
     const other = `other.${randomUUID()}`;
     for (const [record, reason] of [
-      [quarantinedOf({ topic: deliver, value: Buffer.from('no task') }), 'it still cannot be read'],
-      [quarantinedOf({ topic: other, value: Buffer.from('x') }), `it came from topic ${other}`],
-      [quarantinedOf({ topic: events, value: Buffer.alloc(3_500_000, 1) }), '65536 of 3500000 bytes'],
+      [fromTopic(UNREADABLE, { topic: deliver, value: Buffer.from('no task') }), 'it still cannot be read'],
+      [fromTopic(UNREADABLE, { topic: other, value: Buffer.from('x') }), `it came from topic ${other}`],
+      [fromTopic(UNREADABLE, { topic: events, value: Buffer.alloc(3_500_000, 1) }), '65536 of 3500000 bytes'],
     ] as const) {
       const { answer, records, position } = await putAndRequeue(tables, record);
       expect(answer).toEqual({
@@ -130,7 +116,9 @@ await describeWithKafka('the quarantine on Kafka', ({ brokers }) => {
   it('keeps the first 64 KiB of a record that is too large, and its size', async () => {
     const tables = await openTables(brokers);
     const records = tables.quarantineOn(tables.reader);
-    await records.put(quarantinedOf({ topic: tables.topics.events, value: Buffer.alloc(3_500_000, 1) }));
+    await records.put(
+      fromTopic(UNREADABLE, { topic: tables.topics.events, value: Buffer.alloc(3_500_000, 1) }),
+    );
     const [{ record } = { record: undefined }] = await records.list({ limit: 1 });
     expect(record?.bytes).toHaveLength(65_536);
     expect(record?.origin?.valueBytes).toBe(3_500_000);

@@ -10,6 +10,7 @@ import type { DeadLetter } from '../../../../services/domain/journal.ts';
 import type { KafkaProducer } from '../../../../services/kafka-client/producer/producer.ts';
 import { runServed } from '../../../../services/operator/commands/command.ts';
 import { RECORD_STORE_COMMANDS } from '../../../../services/operator/commands/record-stores.ts';
+import { fromTopic } from '../../../support/kafka/from-topic.ts';
 import { describeWhereKafkaStarts } from '../../../support/kafka/suites.ts';
 import { openTables } from '../../../support/kafka/tables.ts';
 import { sizeOf } from '../../../support/long-runs.ts';
@@ -41,7 +42,9 @@ await describeWhereKafkaStarts('the record stores on a cluster with the default 
     const puts: Promise<void>[] = [];
     for (let index = 0; index < RECORDS; index += 1) {
       const event = { ...eventOf('merchant-1', randomUUID()), eventId: randomUUID() };
-      const record = quarantined(event, tables.records.encodeEvent(event));
+      const value = tables.records.encodeEvent(event);
+      const { events: topic } = tables.topics;
+      const record = fromTopic(quarantined(event, value), { topic, key: Buffer.from(event.entityId), value });
       const merchantId = `merchant-${index % 2}`;
       puts.push(quarantine.put({ ...record, merchantId, at: index < 10 ? 1 : record.at }));
     }

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Kafka } from 'kafkajs';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../support/eventually.ts';
+import { fromTopic } from '../../../support/kafka/from-topic.ts';
 import { describeWithKafka } from '../../../support/kafka/suites.ts';
 import { openTables, type Tables } from '../../../support/kafka/tables.ts';
 import { lineOf } from '../../../support/kafka/wire-format.ts';
@@ -17,7 +18,11 @@ const ERROR = 50;
 /** A record for the quarantine, told apart by its event id, whose bytes are an event. */
 function stored(tables: Tables, entityId = randomUUID()) {
   const event = { ...eventOf('merchant-1', entityId), eventId: randomUUID() };
-  return { event, record: quarantined(event, tables.records.encodeEvent(event)) };
+  const value = tables.records.encodeEvent(event);
+  const { events: topic } = tables.topics;
+  const key = Buffer.from(event.entityId);
+  const partition = tables.sender.partitionOf(topic, event.entityId);
+  return { event, record: fromTopic(quarantined(event, value), { topic, partition, key, value }) };
 }
 
 await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
@@ -70,7 +75,9 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     const tables = await openTables(brokers);
     const records = tables.quarantineOn(tables.reader);
     const { event, record } = stored(tables);
-    const garbage = { ...quarantined(event, Buffer.from([9, 0, 255])), eventId: null };
+    const bytes = Buffer.from([9, 0, 255]);
+    const unread = { ...quarantined(event, bytes), eventId: null };
+    const garbage = fromTopic(unread, { topic: tables.topics.events, value: bytes });
     for (const one of [record, garbage, stored(tables).record]) await records.put(one);
     const list = await records.list({ limit: 10 });
     const [first = '', second = '', third = ''] = list.map(({ position }) => position);
@@ -85,7 +92,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     const back = content.map(({ key, value }) => [key?.toString(), value]);
     expect(back).toHaveLength(2);
     expect(back).toContainEqual([event.entityId, Buffer.from(record.bytes)]);
-    expect(back).toContainEqual(['', Buffer.from([9, 0, 255])]);
+    expect(back).toContainEqual([undefined, bytes]);
     const ours = content.find(({ key }) => key?.length);
     expect(ours?.partition).toBe(tables.sender.partitionOf(tables.topics.events, event.entityId));
     expect((await records.list({ limit: 10 })).map(({ position }) => position)).toEqual([third]);
