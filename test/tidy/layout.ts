@@ -23,6 +23,11 @@ const STORE_ENGINE_MAY = [
   ...['domain', 'messages', ...FOUNDATION, 'the SQLite floor', 'codec'],
   ...['the store port', 'the statement port', 'the store rules', 'what store engines share'],
 ];
+const BROKER_ENGINES = ['the SQLite broker', 'the Kafka broker'];
+const BROKER_ENGINE_MAY = [
+  ...['domain', 'messages', ...FOUNDATION, 'codec'],
+  ...['the broker port', 'what broker engines share'],
+];
 const ENGINE_INSTEAD =
   'An engine knows the domain, the foundation, the codecs and its own port, so that another engine can take its place.';
 
@@ -169,23 +174,19 @@ export const PARTS: readonly Part[] = [
   {
     name: 'the broker chooser',
     files: /^services\/broker\/open\.ts$/,
-    parts: ['domain', ...FOUNDATION, 'codec', 'the broker port', 'a broker engine'],
+    parts: ['domain', ...FOUNDATION, 'codec', 'the broker port', ...BROKER_ENGINES],
     instead: 'It chooses an engine and does nothing else.',
   },
   {
-    name: 'a broker engine',
-    files: /^services\/broker\/[^/]+\//,
-    parts: [
-      'domain',
-      'messages',
-      ...FOUNDATION,
-      'the SQLite floor',
-      'the Kafka client',
-      'codec',
-      'schemas',
-      'the broker port',
-      'what broker engines share',
-    ],
+    name: 'the SQLite broker',
+    files: /^services\/broker\/sqlite\//,
+    parts: [...BROKER_ENGINE_MAY, 'the SQLite floor'],
+    instead: ENGINE_INSTEAD,
+  },
+  {
+    name: 'the Kafka broker',
+    files: /^services\/broker\/kafka\//,
+    parts: [...BROKER_ENGINE_MAY, 'the Kafka client', 'schemas'],
     instead: ENGINE_INSTEAD,
   },
   {

@@ -4,6 +4,7 @@ import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { Outage } from '../../telemetry/outage.ts';
 import { rootOf } from '../client/client.ts';
+import type { MissingRights, Right } from '../rights/missing-rights.ts';
 import type { Partition } from './partition.ts';
 
 /** The interval of commits, milliseconds. */
@@ -22,6 +23,7 @@ export interface CommitsOptions {
   readonly log: Logger;
   readonly topic: string;
   readonly groupId: string;
+  readonly rights?: MissingRights;
   /** The partitions assigned to us now. */
   readonly partitions: () => Iterable<Partition>;
   /** Everything before `offset` is committed. */
@@ -48,7 +50,7 @@ export class Commits {
       (error) =>
         log.warn(
           { topic, groupId, detail: errorLine(error) },
-          `offsets cannot be committed: a restart would repeat everything since the last commit; ${remedyOf(error)}`,
+          `offsets cannot be committed: a restart would repeat everything since the last commit; ${remedyOf(error, options)}`,
         ),
       () => log.info({ topic, groupId }, 'offset commits succeed again'),
     );
@@ -144,10 +146,16 @@ export class Commits {
 const REJOINS = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS', 'FENCED_INSTANCE_ID'];
 
 /** Returns what helps, in the words of the log line. */
-function remedyOf(error: unknown): string {
+function remedyOf(error: unknown, { groupId, rights, topic }: CommitsOptions): string {
   const type = rootOf(error).type ?? '';
-  if (isRefused(error))
-    return 'the Kafka user needs READ on the group and on the topic, `hookrail operator topics` prints the ACLs';
+  if (isRefused(error)) {
+    const missing: Right[] = [
+      { operation: 'READ', resource: 'group', name: groupId },
+      { operation: 'READ', resource: 'topic', name: topic },
+    ];
+    const commands = rights ? missing.map((right) => rights.commandFor(right)) : [];
+    return ['the Kafka user needs READ on the group and on the topic', ...commands].join('; ');
+  }
   if (type === 'OFFSET_METADATA_TOO_LARGE')
     return 'the brokers must accept 4096 bytes of metadata with an offset (offset.metadata.max.bytes)';
   if (REJOINS.includes(type))

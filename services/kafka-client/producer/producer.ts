@@ -264,7 +264,7 @@ export class KafkaProducer implements RecordSender {
   }
 
   #rightMissing(topic: string): string {
-    const grant = this.#options.grant?.(topic) ?? 'grant the ACLs that `hookrail operator topics` prints';
+    const grant = this.#options.grant?.(topic) ?? 'grant it';
     return `the Kafka user lacks WRITE on topic ${topic}; its records wait: ${grant}`;
   }
 

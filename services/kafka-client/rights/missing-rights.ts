@@ -52,6 +52,11 @@ export class MissingRights {
     return this.#missing.has(topic);
   }
 
+  /** Returns the command that grants the Kafka user a permission. */
+  commandFor(right: Right): string {
+    return this.#grant(right);
+  }
+
   /** A line for each: the permission, the resource, and the command that grants it. */
   get lines(): string[] {
     return [...this.#missing].map(([topic, right]) => this.#lineOf(topic, right));
