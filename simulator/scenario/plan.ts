@@ -25,8 +25,8 @@ export interface PlanOptions {
 }
 
 /**
- * Choices for every transaction of the scenario. All but the amount hold for its ledgers and wallets too, the country for
- * every step.
+ * Choices for every transaction of the scenario. All but the amount apply to its ledgers and wallets too; the country
+ * applies to every step.
  */
 export interface Overrides {
   readonly amount?: string | undefined;
@@ -91,7 +91,7 @@ export function planScenario(scenario: Scenario, options: PlanOptions): readonly
 
 /**
  * Returns the time of the first step of a scenario that is played from now on, such that no event is sent before it
- * happened. A scenario that is played faster than life began in the past.
+ * happened. A scenario that is played faster than real time began in the past.
  */
 export function startOfPlay({ steps }: Pick<Scenario, 'steps'>, now: number, speed: number): number {
   const spanMs = steps.reduce((sum, { afterMs }) => sum + afterMs, 0);

@@ -22,7 +22,7 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     const { keyId, keyHash } = response.locals;
     if (keyId === undefined || keyHash === undefined) throw new Error('the route does not require a key');
     const seconds = queryOf(request).get('seconds');
-    // It takes nobody's place.
+    // A HEAD request holds no stream open.
     if (response.locals.isHead) {
       await lastEventId(context, request, merchantId);
       return void response.writeHead(200, HEADERS).end();

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 
-/** Returns who works here, as the system names the user and the machine: for the audit, where nobody says another name. */
+/** Returns the names of the system's user and machine: they stand in the audit where no other name is given. */
 export function personHere(): string {
   return `${userName()}@${hostname()}`;
 }
