@@ -43,8 +43,8 @@ export const SECRET_MASK_BUGS: readonly PlantedBug[] = [
     file: 'services/sender/http/masking/encoded-runs.ts',
     text: 'first < 4; first += 1',
     replacement: 'first < 1; first += 1',
-    test: MASK_TEST,
-    title: 'is masked',
+    test: SPELLINGS_TEST,
+    title: 'is found as',
   },
   {
     id: 'secret-in-escapes-kept',
