@@ -173,7 +173,7 @@ export function eventGuarantees(bench: GiveBench): void {
     await broker.publishEvents([event]);
     const seen: DomainEvent[] = [];
     const refuse = await broker.events.consume(
-      (input) => ({ kind: 'quarantined', record: quarantined(event, input.bytes) }),
+      (input) => ({ kind: 'quarantined', record: quarantined(event, input) }),
       { inFlightMax: 1 },
     );
     const [stored] = await bench().eventually('the store', async () => {
@@ -208,11 +208,11 @@ export function eventGuarantees(bench: GiveBench): void {
     await broker.publishEvents([wrong, mended]);
     const seen: string[] = [];
     await broker.events.consume(
-      ({ bytes, decoded }) => {
-        const event = decoded.ok ? decoded.event : anEvent();
+      (input) => {
+        const event = input.decoded.ok ? input.decoded.event : anEvent();
         const isFirst = !seen.includes(event.eventId);
         seen.push(event.eventId);
-        return isFirst ? { kind: 'quarantined', record: quarantined(event, bytes) } : route(event);
+        return isFirst ? { kind: 'quarantined', record: quarantined(event, input) } : route(event);
       },
       { inFlightMax: 1 },
     );

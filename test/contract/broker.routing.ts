@@ -16,13 +16,13 @@ const route = (event: DomainEvent): RouterResult => ({
 export function routingGuarantees(bench: GiveBench): void {
   const consume = (
     broker: Broker,
-    handler: (event: DomainEvent, bytes: Uint8Array) => RouterResult = route,
+    handler: (event: DomainEvent, received: ReceivedEvent) => RouterResult = route,
     inline: Inline<ReceivedEvent, RouterResult> = {},
   ) =>
     broker.events.consume(
-      ({ decoded, bytes }) => {
-        if (!decoded.ok) throw new Error('not decoded');
-        return handler(decoded.event, bytes);
+      (received) => {
+        if (!received.decoded.ok) throw new Error('not decoded');
+        return handler(received.decoded.event, received);
       },
       { inFlightMax: 100, inline: { isPure: true, ...inline } },
     );
@@ -122,9 +122,13 @@ export function routingGuarantees(bench: GiveBench): void {
   it('quarantines what the router refuses', async () => {
     const broker = await bench().open();
     const results: string[] = [];
-    await consume(broker, (event, bytes) => ({ kind: 'quarantined', record: quarantined(event, bytes) }), {
-      used: ({ kind }) => void results.push(kind),
-    });
+    await consume(
+      broker,
+      (event, received) => ({ kind: 'quarantined', record: quarantined(event, received) }),
+      {
+        used: ({ kind }) => void results.push(kind),
+      },
+    );
     const event = anEvent();
     await broker.publishEvents([event]);
     const [stored] = await bench().eventually('the store', async () => {

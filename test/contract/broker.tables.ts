@@ -76,7 +76,7 @@ export function recordGuarantees(bench: GiveBench): void {
     const consumer = await broker.events.consume(
       (input) => ({
         kind: 'quarantined',
-        record: quarantined(input.decoded.ok ? input.decoded.event : anEvent(), input.bytes),
+        record: quarantined(input.decoded.ok ? input.decoded.event : anEvent(), input),
       }),
       { inFlightMax: 1 },
     );

@@ -46,9 +46,9 @@ async function fillQuarantine() {
   const events = [anEvent(), anEvent(), anEvent()];
   await broker.publishEvents(events);
   const consumer = await broker.events.consume(
-    ({ decoded, bytes }) => {
-      if (!decoded.ok) throw new Error('these can be read');
-      return { kind: 'quarantined', record: quarantined(decoded.event, bytes) };
+    (received) => {
+      if (!received.decoded.ok) throw new Error('these can be read');
+      return { kind: 'quarantined', record: quarantined(received.decoded.event, received) };
     },
     { inFlightMax: 10 },
   );

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ReceivedEvent } from '../../../services/broker/broker.ts';
 import type { DirectoryChange } from '../../../services/domain/directory.ts';
 import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
@@ -91,7 +92,10 @@ export function deadLetter(task: DeliveryTask): DeadLetter {
   return { task, reason: 'exhausted', failureCode: 'http_5xx', at: 1_700_000_000_005 };
 }
 
-export function quarantined(event: DomainEvent, bytes: Uint8Array): Quarantined {
+export function quarantined(
+  event: DomainEvent,
+  { bytes, origin }: Pick<ReceivedEvent, 'bytes' | 'origin'>,
+): Quarantined {
   return {
     reason: 'unknown_merchant',
     detail: 'no such merchant',
@@ -100,6 +104,7 @@ export function quarantined(event: DomainEvent, bytes: Uint8Array): Quarantined 
     merchantId: event.merchantId,
     bytes,
     publishedBy: event.publishedBy,
+    ...(origin && { origin }),
   };
 }
 

@@ -44,7 +44,11 @@ await describeWhereKafkaStarts('the record stores on a cluster with the default 
       const event = { ...eventOf('merchant-1', randomUUID()), eventId: randomUUID() };
       const value = tables.records.encodeEvent(event);
       const { events: topic } = tables.topics;
-      const record = fromTopic(quarantined(event, value), { topic, key: Buffer.from(event.entityId), value });
+      const record = fromTopic(quarantined(event, { bytes: value }), {
+        topic,
+        key: Buffer.from(event.entityId),
+        value,
+      });
       const merchantId = `merchant-${index % 2}`;
       puts.push(quarantine.put({ ...record, merchantId, at: index < 10 ? 1 : record.at }));
     }

@@ -22,7 +22,7 @@ function stored(tables: Tables, entityId = randomUUID()) {
   const { events: topic } = tables.topics;
   const key = Buffer.from(event.entityId);
   const partition = tables.sender.partitionOf(topic, event.entityId);
-  return { event, record: fromTopic(quarantined(event, value), { topic, partition, key, value }) };
+  return { event, record: fromTopic(quarantined(event, { bytes: value }), { topic, partition, key, value }) };
 }
 
 await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
@@ -76,7 +76,7 @@ await describeWithKafka('the record stores on Kafka', ({ brokers }) => {
     const records = tables.quarantineOn(tables.reader);
     const { event, record } = stored(tables);
     const bytes = Buffer.from([9, 0, 255]);
-    const unread = { ...quarantined(event, bytes), eventId: null };
+    const unread = { ...quarantined(event, { bytes }), eventId: null };
     const garbage = fromTopic(unread, { topic: tables.topics.events, value: bytes });
     for (const one of [record, garbage, stored(tables).record]) await records.put(one);
     const list = await records.list({ limit: 10 });

@@ -42,7 +42,7 @@ const SAMPLES: { readonly [K in RecordKind]: readonly RecordOf[K][] } = {
     records.merchantChange('m', 2, null),
     records.endpointChange('e', 3),
   ],
-  quarantined: [records.quarantined(event, Buffer.from([9, 0, 255]))],
+  quarantined: [records.quarantined(event, { bytes: Buffer.from([9, 0, 255]) })],
   deadLetter: [letter],
 };
 const KINDS = Object.keys(SAMPLES) as RecordKind[];
