@@ -1,7 +1,7 @@
 // Loaded into a service by `node --import`: the main thread stands still where it meets the text FREEZE. `FREEZE <n> ms`
 // lets it go on after so long, once. In a response or its headers, in the JSON of a request, or in an event that is routed.
-// It sleeps: a thread that computes, as after `FREEZE COMPUTING`, waits for a CPU on a busy machine, and that time is not
-// counted as a stall.
+// It sleeps. After `FREEZE COMPUTING` it computes instead: on a busy machine it then waits for a CPU, and the watchdog does
+// not count that time.
 import { isMainThread } from 'node:worker_threads';
 
 const WORD = /FREEZE(?: (\d+) ms| (COMPUTING))?/;

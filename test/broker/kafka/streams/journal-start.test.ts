@@ -35,7 +35,7 @@ describe('the reader of the journal', () => {
     expect(await startIn(known, 'new')).toBeUndefined();
   });
 
-  it('continues where the store is, from brokers that have no ids', async () => {
+  it('continues where the store is when brokers return no topic id', async () => {
     expect(await startIn(before, null)).toBe(8);
   });
 });
