@@ -227,8 +227,10 @@ export interface Consumer {
 }
 
 export interface JournalSource {
-  /** After so many entries the stream is busy: what follows may gather for so long, so that larger batches are handed over. */
-  readonly gathering: { readonly entries: number; readonly ms: number };
+  /** How long entries may gather after a batch, so that the next one is larger. */
+  readonly gatherMs: number;
+  /** Set by the recorder. Called when somebody waits for an entry that was just handed over or is about to be. */
+  onAwaited: () => void;
   /** Whether so much was read ahead that what gathers from now on would soon be read no more. */
   readonly isFull: boolean;
   /**

@@ -10,6 +10,13 @@ const OFFERED_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_PAUSE_MS = 250;
 const RETRY_PAUSE_MS_MAX = 5_000;
 
+/**
+ * How long settlements wait for a publication to be committed with, and how many at the most: a commit of their own would
+ * double what an event costs. A crash repeats what waits.
+ */
+export const SETTLEMENTS_WAIT_MS = 100;
+export const SETTLEMENTS_WAIT_MAX = 256;
+
 /** Settled work that is notified when it is durable. */
 export interface Settled {
   durable(): void;
@@ -36,14 +43,15 @@ interface Running {
 }
 
 /**
- * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next, which
- * starts at the end of the event loop's turn in which the previous one is done. There is no waiting window, so an idle
- * system is fast. A commit has two halves. `settlements`: finished work, retried until it is durable.
- * `publications`: publishers get a rejection when the commit fails, and may publish again.
+ * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next. A commit
+ * has two halves. `settlements`: finished work, retried until it is durable. `publications`: publishers get a rejection
+ * when the commit fails, and may publish again. Publications, and settlements that somebody waits for, are committed at
+ * the end of the event loop's turn; other settlements with them, or after SETTLEMENTS_WAIT_MS. What is written without
+ * `settled` starts no commit.
  *
- *     gathering ──► scheduled ──► running ──► committed: settlements are durable, and ┬─ publications, too
- *         ▲   end of the turn        │                                                └─ or one was known: all but
- *         └──────────────────────────┤                                                   the known go into the next
+ *     waiting ──► scheduled ──► running ──► committed: settlements are durable, and ┬─ publications, too
+ *         ▲   end of the turn        │                                              └─ or one was known: all but
+ *         └──────────────────────────┤                                                 the known go into the next
  *                                    ├──► refused (disk full): publishers are rejected; the settlements run again
  *                                    │    after a pause that grows
  *                                    └──► dead (a failed fsync, or `end`): nothing is written any more
@@ -71,6 +79,9 @@ export class CommitQueue {
   #failures = 0;
   #dead: Error | null = null;
   #cancelRetry: () => void = () => {};
+  /** Somebody waits for the settlements. */
+  #isAwaited = false;
+  #cancelWait: (() => void) | null = null;
   #idle: (() => void)[] = [];
 
   constructor(options: {
@@ -113,6 +124,11 @@ export class CommitQueue {
     return this.#running !== null;
   }
 
+  /** Whether nothing is being committed or waits for it. */
+  get isIdle(): boolean {
+    return !this.#running && !this.#hasWork;
+  }
+
   /** The half that settlements are written into. Call `settled` after writing. */
   get settlements(): CommitHalf {
     return this.#settlements;
@@ -141,9 +157,15 @@ export class CommitQueue {
     });
   }
 
+  /** Commits what was written at the end of this turn: somebody waits for it. */
+  hurry(): void {
+    this.#isAwaited = true;
+    this.#schedule();
+  }
+
   /** Resolves when nothing waits to be written, or nothing can be written any more. */
   drained(): Promise<void> {
-    this.#schedule();
+    this.hurry();
     if (this.#dead || (!this.#running && !this.#scheduled)) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
@@ -153,9 +175,15 @@ export class CommitQueue {
     if (this.#dead) return;
     this.#dead = error;
     this.#cancelRetry();
+    this.#cancelWait?.();
     for (const { reject } of [...(this.#running?.publishers ?? []), ...this.#publishers]) reject(error);
     this.#publishers = [];
     this.#wakeIdle();
+  }
+
+  get #hasWork(): boolean {
+    if (this.#publishers.length + this.#settled.length > 0) return true;
+    return !this.#settlements.empty || !this.#publications.empty;
   }
 
   /**
@@ -164,6 +192,10 @@ export class CommitQueue {
    */
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#dead) return;
+    if (this.#publishers.length === 0 && !this.#isSettledAwaited()) {
+      if (this.#settled.length > 0) this.#wait();
+      return;
+    }
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -171,13 +203,22 @@ export class CommitQueue {
     });
   }
 
+  #isSettledAwaited(): boolean {
+    if (this.#isAwaited || this.#idle.length > 0 || this.#settled.length >= SETTLEMENTS_WAIT_MAX) return true;
+    // A retry that is due soon is in memory once it is committed.
+    return this.#settlements.delayedUntil <= this.#clock.now() + 2 * SETTLEMENTS_WAIT_MS;
+  }
+
+  #wait(): void {
+    this.#cancelWait ??= this.#clock.at(this.#clock.now() + SETTLEMENTS_WAIT_MS, () => this.hurry());
+  }
+
   #start(): void {
     if (this.#running || this.#dead) return;
-    if (
-      this.#settlements.empty &&
-      this.#publications.empty &&
-      this.#publishers.length + this.#settled.length === 0
-    ) {
+    this.#isAwaited = false;
+    this.#cancelWait?.();
+    this.#cancelWait = null;
+    if (!this.#hasWork) {
       this.#wakeIdle();
       return;
     }
@@ -233,7 +274,11 @@ export class CommitQueue {
     this.#committed(running.settlements, isRefused ? null : running.publications, running.at, reply);
     for (const settled of running.settled) settled.durable();
     if (isRefused) this.#publishAgain(running.publishers, reply.refused);
-    else for (const { resolve } of running.publishers) resolve(reply);
+    // The tasks of this commit are sent first: to answer a producer takes longer than to write a webhook.
+    else if (running.publishers.length > 0)
+      setImmediate(() => {
+        for (const { resolve } of running.publishers) resolve(reply);
+      });
   }
 
   /** Events routed in the publications were known: everything else in them goes into the next commit. */
@@ -242,6 +287,7 @@ export class CommitQueue {
       publisher.write(this.#publications, refused);
       this.#publishers.push(publisher);
     }
+    this.#schedule();
   }
 
   #failed(running: Running, reply: Reply): void {

@@ -35,7 +35,7 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
    * The store writes whole pages: a few large transactions write far fewer than many small ones. A reader of the live
    * stream waits this much longer at the most.
    */
-  readonly gathering = { entries: 16, ms: 64 };
+  readonly gatherMs = 64;
   readonly #options: Options;
   readonly #work: JournalWork<Run>;
   /** The store has everything before this position. */
@@ -44,6 +44,7 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
   /** A batch was handed over and is not accepted. */
   #isOut = false;
   onAvailable: () => void = () => {};
+  onAwaited: () => void = () => {};
 
   constructor(options: Options) {
     this.#options = options;

@@ -242,7 +242,10 @@ class SqliteEngine implements SqliteBroker {
   }
 
   #isQuiet(): boolean {
-    return !this.#queue.busy && this.#streams.isQuiet();
+    if (this.#queue.isIdle) return this.#streams.isQuiet();
+    // Who asks waits for it.
+    this.#queue.hurry();
+    return false;
   }
 
   #sources() {
@@ -262,6 +265,7 @@ class SqliteEngine implements SqliteBroker {
         if (result.kind === 'quarantined') this.#countQuarantined(result.record.reason, 1);
         return this.#settled(item);
       },
+      awaited: () => this.#queue.hurry(),
       mayHandOver: () => live.ahead < TASKS_AHEAD_MAX || !this.tasks.live.isConsumed,
       clock,
       log,
@@ -279,8 +283,13 @@ class SqliteEngine implements SqliteBroker {
         const settle = () => settleTask(out, record, this.#queue.settlements, options);
         if (!activity.within(attemptLabel(record), settle)) return false;
         if (out.kind === 'settled' && out.aside) this.#countQuarantined(out.aside.reason, 1);
-        return this.#settled(item);
+        this.#settled(item);
+        // A replay goes on when its attempts are recorded. Somebody watches a test or a resend.
+        if (name !== 'live') this.#queue.hurry();
+        if (name === 'test') this.#queue.settled({ durable: () => this.journal.onAwaited() });
+        return true;
       },
+      awaited: () => this.#queue.hurry(),
       progressed: () => this.events.pump(),
       clock,
       log,
