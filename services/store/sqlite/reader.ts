@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import { stepBack } from '../../process/thread-priority.ts';
 import type { Replays } from '../replays.ts';
 import { byName } from '../rules/bind.ts';
 import { missedPage } from '../rules/reads/missed-page.ts';
@@ -72,6 +73,7 @@ function operations(db: ReturnType<typeof openConnection>) {
   };
 }
 
+stepBack();
 try {
   const db = openConnection(file, 'read');
   const ops = operations(db);
