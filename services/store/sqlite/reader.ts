@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads';
-import { stepBack } from '../../process/thread-priority.ts';
 import type { Replays } from '../replays.ts';
 import { byName } from '../rules/bind.ts';
 import { missedPage } from '../rules/reads/missed-page.ts';
@@ -73,7 +72,6 @@ function operations(db: ReturnType<typeof openConnection>) {
   };
 }
 
-stepBack();
 try {
   const db = openConnection(file, 'read');
   const ops = operations(db);
