@@ -227,8 +227,6 @@ export interface Consumer {
 }
 
 export interface JournalSource {
-  /** How long entries may gather after a batch, so that the next one is larger. */
-  readonly gatherMs: number;
   /** Set by the recorder. Called when somebody waits for an entry that was just handed over or is about to be. */
   onAwaited: () => void;
   /** Whether so much was read ahead that what gathers from now on would soon be read no more. */

@@ -2,6 +2,11 @@ import type { Consumer, JournalSource } from '../broker/broker.ts';
 import type { JournalBatch } from '../domain/journal.ts';
 import type { Clock } from '../process/clock.ts';
 
+/**
+ * How long entries gather after a batch. The store writes whole pages: a few large transactions write far fewer than many
+ * small ones. A reader of the live stream waits this much longer at the most.
+ */
+const GATHER_MS = 125;
 /** Entries applied in one store transaction: batches that wait are joined up to here. */
 export const BATCH_MAX = 2000;
 
@@ -12,7 +17,7 @@ interface Waiting {
 }
 
 export interface GatheringDeps {
-  readonly source: Pick<JournalSource, 'gatherMs' | 'isFull'>;
+  readonly source: Pick<JournalSource, 'isFull'>;
   readonly clock: Clock;
   /** Records all batches in one transaction, or none. */
   readonly apply: (batches: readonly JournalBatch[]) => Promise<void>;
@@ -25,7 +30,7 @@ export interface GatheringDeps {
  *
  *     idle ── a batch ──► joining ── end of the turn ──► recording ──► gathering ── nothing came ──► idle
  *                            ▲                                             │
- *                            └── a batch: after `gatherMs`, when somebody waits, or when much is held
+ *                            └── a batch: after GATHER_MS, when somebody waits, or when much is held
  */
 export class Gathering {
   /** Paused and resumed, once it is known. */
@@ -65,7 +70,7 @@ export class Gathering {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
       const { clock, source } = this.#deps;
-      const until = clock.now() + source.gatherMs;
+      const until = clock.now() + GATHER_MS;
       this.#gathered = new AbortController();
       // Partitions hand over in the same turn of the event loop: their batches go into one transaction.
       await turn();

@@ -99,7 +99,6 @@ async function record({ from, to }: { readonly from: number; readonly to: number
 
 /** A part of the prepared journal, which is handed over as fast as it is recorded: one batch a partition at a time. */
 class PreparedJournal implements JournalSource {
-  readonly gatherMs = 0;
   readonly isFull = true;
   onAwaited = () => {};
   readonly #from: number;

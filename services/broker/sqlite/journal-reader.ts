@@ -31,11 +31,6 @@ class Run extends Item {
 
 /** Hands over the journal in batches, one at a time and in order. */
 export class SqliteJournal implements JournalSource, Feed<Run> {
-  /**
-   * The store writes whole pages: a few large transactions write far fewer than many small ones. A reader of the live
-   * stream waits this much longer at the most.
-   */
-  readonly gatherMs = 64;
   readonly #options: Options;
   readonly #work: JournalWork<Run>;
   /** The store has everything before this position. */

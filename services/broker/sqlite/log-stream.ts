@@ -48,7 +48,10 @@ export class LogStream<T> implements FileFeed<T> {
     this.#readAhead();
   }
 
-  /** Adds a batch row that was committed. `known`: records that are done from the start. */
+  /**
+   * Adds a batch row that was committed; call `onAvailable` after all rows of the commit. `known`: records that are done
+   * from the start.
+   */
   committed(first: number, at: number, bytes: number, records: T[], known: readonly number[]): void {
     this.pending += records.length - known.length;
     const room = this.#records < RECORDS_MAX && this.#bytes < BYTES_MAX;
@@ -59,7 +62,6 @@ export class LogStream<T> implements FileFeed<T> {
     const row = new LogRow<T>(this.stream, first, records.length, at, bytes).withRecords(records);
     for (const index of known) row.markDone(index);
     this.#push(row);
-    this.onAvailable();
   }
 
   /** Records in memory that wait to be handed over. */

@@ -28,7 +28,7 @@ import type {
 import { type BrokerStatus, stuckOf } from '../broker-status.ts';
 import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
-import { CommitQueue } from './commit-queue.ts';
+import { CommitQueue, SETTLEMENTS_WAIT_MS } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EventPublisher } from './event-publisher.ts';
 import { EngineThread, type OpenedBroker } from './file/engine-thread.ts';
@@ -77,7 +77,7 @@ export async function openSqliteBroker(options: SqliteBrokerOptions): Promise<Sq
 class SqliteEngine implements SqliteBroker {
   readonly capabilities: BrokerCapabilities = {
     redeliveryMs: 0,
-    repeatsMs: 0,
+    repeatsMs: SETTLEMENTS_WAIT_MS,
     recognisesRepeatedEvents: true,
     multipleProcesses: false,
     hasRetention: false,

@@ -25,7 +25,6 @@ type PositionOf = (partition: string) => Promise<number | undefined>;
 
 /** The journal's partitions, each handed over in batches, one at a time and in order. */
 export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
-  readonly gatherMs = 100;
   readonly #deps: JournalDeps;
   readonly #work: JournalWork<PartitionJournal>;
   readonly #journals = new Map<Partition, PartitionJournal>();
