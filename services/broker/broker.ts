@@ -227,7 +227,7 @@ export interface Consumer {
 }
 
 export interface JournalSource {
-  /** Set by the recorder. Called when somebody waits for an entry that was just handed over or is about to be. */
+  /** Set by the recorder. Called when entries should gather no longer: somebody waits for one, or there are many. */
   onAwaited: () => void;
   /** Whether so much was read ahead that what gathers from now on would soon be read no more. */
   readonly isFull: boolean;

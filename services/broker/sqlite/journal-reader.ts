@@ -43,7 +43,10 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
 
   constructor(options: Options) {
     this.#options = options;
-    options.log.onAvailable = () => this.onAvailable();
+    options.log.onAvailable = () => {
+      this.onAvailable();
+      if (this.isFull) this.onAwaited();
+    };
     this.#work = journalWork<Run>({
       feed: this,
       batchOf: ({ batch }) => batch,
@@ -65,7 +68,7 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
   }
 
   get isFull(): boolean {
-    return this.#options.log.ahead >= this.#batchMax;
+    return this.#options.log.ahead >= this.#batchMax / 2;
   }
 
   get stuck(): { readonly count: number; readonly since: number } {
