@@ -188,7 +188,7 @@ export const KAFKA_READING_BUGS: readonly PlantedBug[] = [
     text: 'const GATHER_MS = 125;',
     replacement: 'const GATHER_MS = 0;',
     test: GATHERING_TEST,
-    title: 'the next ones of all partitions are recorded together',
+    title: 'the next entries of all partitions are recorded together',
   },
   {
     id: 'bad-batch-stops-all-partitions',
