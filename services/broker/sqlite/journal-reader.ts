@@ -81,11 +81,12 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
 
   take(): Run | undefined {
     if (this.#isOut) return undefined;
-    const { log, partition } = this.#options;
-    const run = log.takeRun(this.#from, this.#batchMax);
-    if (!run) return undefined;
+    const { log, partition, queue } = this.#options;
+    const { first, records, skipped } = log.takeRun(this.#from, this.#batchMax);
+    // A crash came before the commit that would have deleted them.
+    if (skipped >= 0) queue.settlements.rowsDoneUpTo(JOURNAL, skipped);
+    if (records.length === 0) return undefined;
     this.#isOut = true;
-    const { first, records } = run;
     const last = first + records.length - 1;
     return new Run({ partition, first, last, entries: new EncodedEntries(records) });
   }

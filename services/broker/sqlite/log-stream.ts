@@ -95,10 +95,17 @@ export class LogStream<T> implements FileFeed<T> {
     return this.#headRow()?.at;
   }
 
-  /** Returns consecutive records for a reader that keeps its own position: none before `from`, at most `max`. */
-  takeRun(from: number, max: number): { readonly first: number; readonly records: T[] } | undefined {
+  /**
+   * Returns consecutive records for a reader that keeps its own position: none before `from`, at most `max`. `skipped`:
+   * the last position before `from` that was read, −1 = none.
+   */
+  takeRun(
+    from: number,
+    max: number,
+  ): { readonly first: number; readonly records: T[]; readonly skipped: number } {
     const records: T[] = [];
     let first = -1;
+    let skipped = -1;
     for (let row = this.#headRow(); row && records.length < max; row = this.#headRow()) {
       const position = row.first + row.cursor;
       if (first >= 0 && position !== first + records.length) break;
@@ -106,12 +113,13 @@ export class LogStream<T> implements FileFeed<T> {
       if (record === undefined) break;
       if (position < from) {
         this.pending -= 1;
+        skipped = position;
         continue;
       }
       if (first < 0) first = position;
       records.push(record);
     }
-    return first < 0 ? undefined : { first, records };
+    return { first, records, skipped };
   }
 
   #headRow(): LogRow<T> | undefined {

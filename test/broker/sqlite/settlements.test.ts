@@ -5,12 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SETTLEMENTS_WAIT_MAX, SETTLEMENTS_WAIT_MS } from '../../../services/broker/sqlite/commit-queue.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
+import type { JournalBatch } from '../../../services/domain/journal.ts';
 import type { DeliveryTask, TaskClass } from '../../../services/domain/task.ts';
 import { eventually } from '../../support/eventually.ts';
-import { anEvent, taskOf } from '../../support/records/broker-records.ts';
+import { anEvent, routed, taskOf } from '../../support/records/broker-records.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
 let folder: string;
@@ -137,4 +139,33 @@ it('is committed at once when the consumer stops, or when somebody asks whether 
   await eventually('it is settled', () => handled.length === 2);
   await eventually('all is done', () => broker.delays?.isQuiet());
   expect(left()).toBe(0);
+});
+
+it('deletes what the store has after a crash, too', async () => {
+  const consumeJournal = async (position?: number) => {
+    let last = position;
+    const handler = async (batch: JournalBatch) => {
+      last = batch.last;
+    };
+    await broker.journal.consume(handler, async () => position, { batchMax: 10 });
+    await eventually('it is handed over', () => last !== undefined);
+    return last;
+  };
+  const kept = () => {
+    const db = new Database(join(folder, 'broker.db'), { readonly: true });
+    const count = db.prepare('SELECT count(*) FROM log_journal').pluck().get();
+    db.close();
+    return count;
+  };
+  const entries = [routed(anEvent()), routed(anEvent())];
+  await broker.publishTasks(tasks(1).map((task) => ({ task, journal: entries })));
+  const last = await consumeJournal();
+  await broker.abandon();
+  expect(kept()).toBe(1);
+  await open();
+  await consumeJournal(last);
+  await eventually('nothing is kept', () => {
+    broker.delays?.isQuiet();
+    return kept() === 0;
+  });
 });
