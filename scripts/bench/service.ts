@@ -57,21 +57,18 @@ const ENDPOINTS = '/merchant/webhook-endpoints';
 /** Fills a merchant's store before the service starts, with data that the service would take too long to write. */
 export type Fill = (dataDir: string, merchant: Merchant) => Promise<void>;
 
-/** Starts the built service with this many merchants, on the disk of the checkout. */
-export async function startService({
-  engine,
-  ca,
-  merchants: count,
-  fill,
-  traceTo,
-}: {
+export interface ServiceOptions {
   readonly engine: BenchEngine;
   /** PEM of the authority that signed the receiver's certificate. */
   readonly ca: string;
   readonly merchants: number;
   readonly fill?: Fill | undefined;
   readonly traceTo?: string;
-}): Promise<Service> {
+}
+
+/** Starts the built service with this many merchants, on the disk of the checkout. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { engine, ca, merchants: count, fill, traceTo } = options;
   const { dataDir, environment, removeFiles } = await prepareDataDir(engine, ca);
   const processes: ServiceProcess[] = [];
   const stop = async () => {

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
-const QUEUE = 'services/broker/sqlite/commit-queue.ts';
+const WAIT = 'services/broker/sqlite/settlements-wait.ts';
 const SETTLEMENTS = 'test/broker/sqlite/settlements.test.ts';
 
 /** What waits for company: commits and transactions that nobody waits for, and threads. */
@@ -8,8 +8,8 @@ export const COMMIT_BUGS: readonly PlantedBug[] = [
   {
     id: 'settlements-wait-for-ever',
     bug: 'a settlement without a publication is never committed',
-    file: QUEUE,
-    text: 'SETTLEMENTS_WAIT_MS, () => this.hurry()',
+    file: WAIT,
+    text: 'SETTLEMENTS_WAIT_MS, this.#ended',
     replacement: 'SETTLEMENTS_WAIT_MS, () => {}',
     test: SETTLEMENTS,
     title: 'is committed alone when there is no publication',
@@ -17,8 +17,8 @@ export const COMMIT_BUGS: readonly PlantedBug[] = [
   {
     id: 'settlements-wait-without-bound',
     bug: 'any number of settlements wait, and a crash repeats them all',
-    file: QUEUE,
-    text: ' || this.#settled.length >= SETTLEMENTS_WAIT_MAX',
+    file: WAIT,
+    text: ' || count >= SETTLEMENTS_WAIT_MAX',
     replacement: '',
     test: SETTLEMENTS,
     title: 'is committed at once with so many others',
@@ -35,9 +35,9 @@ export const COMMIT_BUGS: readonly PlantedBug[] = [
   {
     id: 'retries-wait-for-company',
     bug: 'a retry that is due soon is committed when it is late already',
-    file: QUEUE,
-    text: '+ 2 * SETTLEMENTS_WAIT_MS',
-    replacement: '- SETTLEMENTS_WAIT_MS',
+    file: WAIT,
+    text: 'now + 2 * SETTLEMENTS_WAIT_MS',
+    replacement: 'now - SETTLEMENTS_WAIT_MS',
     test: SETTLEMENTS,
     title: 'is committed at once when a retry is due soon',
   },

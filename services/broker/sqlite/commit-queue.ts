@@ -4,18 +4,12 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import type { CommitHalfMessage, CommitReply, FailReply, Reply } from './file/wire.ts';
+import { SettlementsWait } from './settlements-wait.ts';
 
 /** The most bytes published but not yet durable: a publisher that is faster than the disk is refused. */
 const OFFERED_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_PAUSE_MS = 250;
 const RETRY_PAUSE_MS_MAX = 5_000;
-
-/**
- * How long settlements wait for a publication to be committed with, and how many at the most: a commit of their own would
- * double what an event costs. A crash repeats what waits.
- */
-export const SETTLEMENTS_WAIT_MS = 100;
-export const SETTLEMENTS_WAIT_MAX = 256;
 
 /** Settled work that is notified when it is durable. */
 export interface Settled {
@@ -34,6 +28,13 @@ interface Publisher {
   readonly reject: (error: Error) => void;
 }
 
+type Committed = (
+  settlements: CommitHalf,
+  publications: CommitHalf | null,
+  at: number,
+  reply: CommitReply,
+) => void;
+
 interface Running {
   readonly at: number;
   readonly settlements: CommitHalf;
@@ -46,7 +47,7 @@ interface Running {
  * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next. A commit
  * has two halves. `settlements`: finished work, retried until it is durable. `publications`: publishers get a rejection
  * when the commit fails, and may publish again. Publications, and settlements that somebody waits for, are committed at
- * the end of the event loop's turn; other settlements with them, or after SETTLEMENTS_WAIT_MS. What is written without
+ * the end of the event loop's turn; other settlements with them, or when their wait is over. What is written without
  * `settled` starts no commit.
  *
  *     waiting ──► scheduled ──► running ──► committed: settlements are durable, and ┬─ publications, too
@@ -61,12 +62,7 @@ export class CommitQueue {
   readonly #clock: Clock;
   readonly #file: string;
   readonly #log: Logger | undefined;
-  readonly #committed: (
-    settlements: CommitHalf,
-    publications: CommitHalf | null,
-    at: number,
-    reply: CommitReply,
-  ) => void;
+  readonly #committed: Committed;
   readonly #fatal: (error: Error) => void;
   readonly #spare = new SpareBuffers();
   #settlements: CommitHalf;
@@ -79,9 +75,7 @@ export class CommitQueue {
   #failures = 0;
   #dead: Error | null = null;
   #cancelRetry: () => void = () => {};
-  /** Somebody waits for the settlements. */
-  #isAwaited = false;
-  #cancelWait: (() => void) | null = null;
+  readonly #wait: SettlementsWait;
   #idle: (() => void)[] = [];
 
   constructor(options: {
@@ -91,12 +85,7 @@ export class CommitQueue {
     readonly file: string;
     readonly log: Logger | undefined;
     /** Called before anyone is notified that it is durable. Without publications: they go into the next commit. */
-    readonly committed: (
-      settlements: CommitHalf,
-      publications: CommitHalf | null,
-      at: number,
-      reply: CommitReply,
-    ) => void;
+    readonly committed: Committed;
     readonly fatal: (error: Error) => void;
   }) {
     this.#thread = options.thread;
@@ -107,6 +96,7 @@ export class CommitQueue {
     this.#fatal = options.fatal;
     this.#settlements = new CommitHalf(this.#spare);
     this.#publications = new CommitHalf(this.#spare);
+    this.#wait = new SettlementsWait(options.clock, () => this.hurry());
   }
 
   /** Whether commits succeed. */
@@ -159,7 +149,7 @@ export class CommitQueue {
 
   /** Commits what was written at the end of this turn: somebody waits for it. */
   hurry(): void {
-    this.#isAwaited = true;
+    this.#wait.hurry();
     this.#schedule();
   }
 
@@ -175,7 +165,7 @@ export class CommitQueue {
     if (this.#dead) return;
     this.#dead = error;
     this.#cancelRetry();
-    this.#cancelWait?.();
+    this.#wait.end();
     for (const { reject } of [...(this.#running?.publishers ?? []), ...this.#publishers]) reject(error);
     this.#publishers = [];
     this.#wakeIdle();
@@ -192,10 +182,8 @@ export class CommitQueue {
    */
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#dead) return;
-    if (this.#publishers.length === 0 && !this.#isSettledAwaited()) {
-      if (this.#settled.length > 0) this.#wait();
-      return;
-    }
+    const isAwaited = this.#publishers.length + this.#idle.length > 0;
+    if (!isAwaited && this.#wait.waits(this.#settled.length, this.#settlements.delayedUntil)) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -203,21 +191,9 @@ export class CommitQueue {
     });
   }
 
-  #isSettledAwaited(): boolean {
-    if (this.#isAwaited || this.#idle.length > 0 || this.#settled.length >= SETTLEMENTS_WAIT_MAX) return true;
-    // A retry that is due soon is in memory once it is committed.
-    return this.#settlements.delayedUntil <= this.#clock.now() + 2 * SETTLEMENTS_WAIT_MS;
-  }
-
-  #wait(): void {
-    this.#cancelWait ??= this.#clock.at(this.#clock.now() + SETTLEMENTS_WAIT_MS, () => this.hurry());
-  }
-
   #start(): void {
     if (this.#running || this.#dead) return;
-    this.#isAwaited = false;
-    this.#cancelWait?.();
-    this.#cancelWait = null;
+    this.#wait.end();
     if (!this.#hasWork) {
       this.#wakeIdle();
       return;

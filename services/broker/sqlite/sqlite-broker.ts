@@ -28,7 +28,7 @@ import type {
 import { type BrokerStatus, stuckOf } from '../broker-status.ts';
 import { WorkSource } from '../work-source.ts';
 import { noteClockChanges } from './clock-note.ts';
-import { CommitQueue, SETTLEMENTS_WAIT_MS } from './commit-queue.ts';
+import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EventPublisher } from './event-publisher.ts';
 import { EngineThread, type OpenedBroker } from './file/engine-thread.ts';
@@ -38,10 +38,11 @@ import { SqliteJournal } from './journal-reader.ts';
 import { Purging, remnantsOf } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { EmbeddedEvent, settleEvent, settleTask } from './settle.ts';
+import { SETTLEMENTS_WAIT_MS } from './settlements-wait.ts';
 import { StallFile } from './stalls/stall-file.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
-import type { FileItem } from './work.ts';
+import { type FileItem, markSettled } from './work.ts';
 
 const CLOSE_GRACE_MS = 5_000;
 /**
@@ -127,9 +128,6 @@ class SqliteEngine implements SqliteBroker {
         this.#purging.committed();
         if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
-        const { forward } = publications ?? {};
-        forward?.moved();
-        if (forward) this.#streams.bringForward(forward.ms);
       },
     });
     this.events = this.#eventSource();
@@ -263,7 +261,7 @@ class SqliteEngine implements SqliteBroker {
         const { settlements } = this.#queue;
         activity.within(eventLabel(item.record), () => settleEvent(result, settlements, clock.now()));
         if (result.kind === 'quarantined') this.#countQuarantined(result.record.reason, 1);
-        return this.#settled(item);
+        return markSettled(item, this.#queue);
       },
       awaited: () => this.#queue.hurry(),
       mayHandOver: () => live.ahead < TASKS_AHEAD_MAX || !this.tasks.live.isConsumed,
@@ -283,7 +281,7 @@ class SqliteEngine implements SqliteBroker {
         const settle = () => settleTask(out, record, this.#queue.settlements, options);
         if (!activity.within(attemptLabel(record), settle)) return false;
         if (out.kind === 'settled' && out.aside) this.#countQuarantined(out.aside.reason, 1);
-        this.#settled(item);
+        markSettled(item, this.#queue);
         // A replay goes on when its attempts are recorded. Somebody watches a test or a resend.
         if (name !== 'live') this.#queue.hurry();
         if (name === 'test') this.#queue.settled({ durable: () => this.journal.onAwaited() });
@@ -294,13 +292,6 @@ class SqliteEngine implements SqliteBroker {
       clock,
       log,
     });
-  }
-
-  /** Its settlement has been written: marks it as done. */
-  #settled<T>(item: FileItem<T>): true {
-    item.feed.complete(item, this.#queue.settlements);
-    this.#queue.settled(item);
-    return true;
   }
 
   #countQuarantined(reason: QuarantineReason, count: number): void {

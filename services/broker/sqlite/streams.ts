@@ -70,11 +70,10 @@ export class Streams {
       for (const { stream, task, bytes } of half.delayed) this.#delayed[stream]?.committed(id++, task, bytes);
     }
     for (const log of touched) log.onAvailable();
-  }
-
-  /** Makes every delayed task due earlier, as a commit did in the file. */
-  bringForward(ms: number): void {
-    for (const delayed of this.#delayed) delayed.bringForward(ms);
+    const { forward } = publications ?? {};
+    if (!forward) return;
+    forward.moved();
+    for (const delayed of this.#delayed) delayed.bringForward(forward.ms);
   }
 
   /** When the next delayed task is due; null = none waits. */

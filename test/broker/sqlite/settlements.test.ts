@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SETTLEMENTS_WAIT_MAX, SETTLEMENTS_WAIT_MS } from '../../../services/broker/sqlite/commit-queue.ts';
+import {
+  SETTLEMENTS_WAIT_MAX,
+  SETTLEMENTS_WAIT_MS,
+} from '../../../services/broker/sqlite/settlements-wait.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import type { JournalBatch } from '../../../services/domain/journal.ts';
 import type { DeliveryTask, TaskClass } from '../../../services/domain/task.ts';
