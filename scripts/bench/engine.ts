@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly ca: string;
   /** The receiver's origins that the endpoints are spread over; 1 by default. */
   readonly origins?: number;
+  /** A file for the service's calls of fsync; absent: they are not traced. */
+  readonly traceTo?: string;
 }
 
 /** Starts a fresh service with this many endpoints, warms it up, runs the work, and stops everything. */
@@ -33,7 +35,7 @@ export async function withService<Result>(
   work: (service: Service, producer: Producer) => Promise<Result>,
   fill?: Fill,
 ): Promise<Result> {
-  const service = await startService(options.engine, options.ca, endpoints, fill);
+  const service = await startService({ ...options, merchants: endpoints, fill });
   const run = async () => {
     const { receiver, origins = 1 } = options;
     await service.createEndpoints((i) => `https://localhost:${receiver.ports[i % origins]}/webhooks/${i}`);

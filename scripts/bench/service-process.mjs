@@ -5,7 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { startProcess } from '../../dist/services/main.js';
+import { helpersStepBack } from '../../dist/services/process/thread-priority.js';
 
+helpersStepBack();
 const hookrail = await startProcess(process.env);
 
 let templates = [];

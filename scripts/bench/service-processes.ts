@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '../free-ports.ts';
 import { type Child, startChild } from './child.ts';
 import { ROOT } from './engines.ts';
+import { straceTo } from './special/syncs.ts';
 
 const STOP_MS_MAX = 30_000;
 /** The length of a failed process's log that is shown, from its end, in characters. */
@@ -22,8 +23,10 @@ export async function startServiceProcess(options: {
   readonly environment: Readonly<Record<string, string>>;
   /** As in HOOKRAIL_ROLES. */
   readonly roles: string;
+  /** See RunOptions. */
+  readonly traceTo?: string | undefined;
 }): Promise<ServiceProcess> {
-  const { roles } = options;
+  const { roles, traceTo } = options;
   const environment = roles.includes('api') ? options.environment : await apart(options.environment, roles);
   const { HOOKRAIL_DATA_DIR: dataDir = '', HOOKRAIL_OPS_PORT: opsPort } = environment;
   const logFile = join(dataDir, 'service.log');
@@ -32,6 +35,7 @@ export async function startServiceProcess(options: {
     cwd: ROOT,
     stdio: ['ignore', log, log, 'ipc'],
     env: { ...process.env, ...environment, HOOKRAIL_ROLES: roles },
+    ...(traceTo === undefined ? {} : straceTo(traceTo)),
   });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

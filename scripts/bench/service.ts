@@ -57,13 +57,18 @@ const ENDPOINTS = '/merchant/webhook-endpoints';
 /** Fills a merchant's store before the service starts, with data that the service would take too long to write. */
 export type Fill = (dataDir: string, merchant: Merchant) => Promise<void>;
 
+export interface ServiceOptions {
+  readonly engine: BenchEngine;
+  /** PEM of the authority that signed the receiver's certificate. */
+  readonly ca: string;
+  readonly merchants: number;
+  readonly fill?: Fill | undefined;
+  readonly traceTo?: string;
+}
+
 /** Starts the built service with this many merchants, on the disk of the checkout. */
-export async function startService(
-  engine: BenchEngine,
-  ca: string,
-  merchantCount: number,
-  fill?: Fill,
-): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { engine, ca, merchants: count, fill, traceTo } = options;
   const { dataDir, environment, removeFiles } = await prepareDataDir(engine, ca);
   const processes: ServiceProcess[] = [];
   const stop = async () => {
@@ -79,11 +84,11 @@ export async function startService(
     if (filled) await fill?.(dataDir, filled);
     // One after the other, because the first creates what all need.
     for (const roles of engine.processes) {
-      const started = await startServiceProcess({ environment, roles });
+      const started = await startServiceProcess({ environment, roles, traceTo });
       processes.push(started);
       await Promise.race([untilReady(started.opsUrl), started.failed]);
     }
-    return createMerchants(environment, merchantCount);
+    return createMerchants(environment, count);
   };
   // A service that failed to start must not keep running after the error.
   const { merchants, producerKey } = await setUp().catch(async (error: unknown) => {

@@ -1,4 +1,5 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
+import { COMMIT_BUGS } from './brokers/commits.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { CONTENT_BUGS } from './contents/bugs.ts';
@@ -40,6 +41,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...KAFKA_WRITING_BUGS,
   ...KAFKA_OPERATING_BUGS,
   ...HUNG_BROKER_BUGS,
+  ...COMMIT_BUGS,
   ...FIRST_ATTEMPT_BUGS,
   ...LANE_BUGS,
   ...PARKING_BUGS,

@@ -227,8 +227,8 @@ export interface Consumer {
 }
 
 export interface JournalSource {
-  /** After so many entries the stream is busy: what follows may gather for so long, so that larger batches are handed over. */
-  readonly gathering: { readonly entries: number; readonly ms: number };
+  /** Set by the recorder. Called when entries should gather no longer: somebody waits for one, or there are many. */
+  onAwaited: () => void;
   /** Whether so much was read ahead that what gathers from now on would soon be read no more. */
   readonly isFull: boolean;
   /**

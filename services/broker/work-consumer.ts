@@ -17,6 +17,8 @@ export interface ConsumerOptions<It extends Item, In, Out> {
   readonly mayHandOver?: () => boolean;
   /** Called after an item was handed over or became durable. */
   readonly progressed?: () => void;
+  /** Called when the consumer waits for settled items to become durable: it has no room for more, or stops. */
+  readonly awaited?: () => void;
   readonly clock: Clock;
 }
 
@@ -171,6 +173,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
     }
     if (isSettled) {
       this.used(out);
+      if (this.#committing > 0 && !this.hasRoom) this.#options.awaited?.();
       return;
     }
     this.#committing -= 1;
@@ -211,6 +214,7 @@ export class WorkConsumer<It extends Item, In, Out> implements Consumer {
     const { clock } = this.#options;
     this.#stopping.abort();
     this.#source.cutPausesShort();
+    this.#options.awaited?.();
     let cancel = () => {};
     const inTime = await new Promise<boolean>((resolve) => {
       this.#whenEmpty = () => resolve(true);

@@ -1,5 +1,6 @@
 import { messageOf } from '../messages/error-message.ts';
 import { LogOutput } from './log-output.ts';
+import { helpersStepBack } from './thread-priority.ts';
 
 /** The longest wait for standard error: one that cannot be written must not keep the process from ending. */
 const TOLD_MS_MAX = 1000;
@@ -26,6 +27,7 @@ export function runProcess(name: string, start: () => Promise<Running>): void {
     });
   };
   const fail = (what: string, error: unknown) => end(`${what}: ${messageOf(error)}`);
+  helpersStepBack();
   const run = async () => {
     const running = await start();
     const signalled = new Promise<NodeJS.Signals>((resolve) => {

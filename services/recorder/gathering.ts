@@ -2,6 +2,11 @@ import type { Consumer, JournalSource } from '../broker/broker.ts';
 import type { JournalBatch } from '../domain/journal.ts';
 import type { Clock } from '../process/clock.ts';
 
+/**
+ * How long entries gather after a batch. The store writes whole pages: a few large transactions write far fewer than many
+ * small ones. A reader of the live stream waits this much longer at the most.
+ */
+const GATHER_MS = 125;
 /** Entries applied in one store transaction: batches that wait are joined up to here. */
 export const BATCH_MAX = 2000;
 
@@ -12,7 +17,7 @@ interface Waiting {
 }
 
 export interface GatheringDeps {
-  readonly source: Pick<JournalSource, 'gathering' | 'isFull'>;
+  readonly source: Pick<JournalSource, 'isFull'>;
   readonly clock: Clock;
   /** Records all batches in one transaction, or none. */
   readonly apply: (batches: readonly JournalBatch[]) => Promise<void>;
@@ -20,16 +25,20 @@ export interface GatheringDeps {
 
 /**
  * Decides when the journal's batches are large enough for the store, over all partitions. The consumer is paused
- * meanwhile, so that what the engine hands over next is all that came by then.
+ * meanwhile, so that what the engine hands over next is all that came by then. After a pause the first batch is recorded
+ * at once.
  *
- *     idle ── a batch ──► joining ── end of the turn ──► recording ──► idle        few entries, or much waits
- *                                                            └──► gathering ──► idle     after many entries
+ *     idle ── a batch ──► joining ── end of the turn ──► recording ──► gathering ── nothing came ──► idle
+ *                            ▲                                             │
+ *                            └── a batch: after GATHER_MS, when somebody waits, or when much is held
  */
 export class Gathering {
   /** Paused and resumed, once it is known. */
   consumer: Consumer | null = null;
   readonly #deps: GatheringDeps;
-  readonly #stopping = new AbortController();
+  /** Ends the present gathering. */
+  #gathered = new AbortController();
+  #isStopping = false;
   #waiting: Waiting[] = [];
   #isRunning = false;
 
@@ -45,9 +54,15 @@ export class Gathering {
     });
   }
 
+  /** Somebody waits for what is handed over next: it is recorded at once. */
+  hurry(): void {
+    this.#gathered.abort();
+  }
+
   /** Ends the gathering: what was handed over is recorded at once. */
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopping = true;
+    this.hurry();
   }
 
   async #run(): Promise<void> {
@@ -55,17 +70,15 @@ export class Gathering {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
       const { clock, source } = this.#deps;
-      const { entries, ms } = source.gathering;
-      const until = clock.now() + ms;
+      const until = clock.now() + GATHER_MS;
+      this.#gathered = new AbortController();
       // Partitions hand over in the same turn of the event loop: their batches go into one transaction.
       await turn();
       this.consumer?.pause();
-      let recorded = 0;
-      while (this.#waiting.length > 0) recorded += await this.#record(this.#take());
+      while (this.#waiting.length > 0) await this.#record(this.#take());
       // What arrives in the rest of this turn joins the next batch.
       await turn();
-      if (recorded >= entries && !source.isFull)
-        await clock.sleep(until - clock.now(), this.#stopping.signal);
+      if (!source.isFull && !this.#isStopping) await clock.sleep(until - clock.now(), this.#gathered.signal);
       this.consumer?.resume();
     }
     this.#isRunning = false;
@@ -83,9 +96,9 @@ export class Gathering {
 
   /**
    * Records batches together. When that fails, each gets a transaction of its own, so that a bad one stops only its
-   * partition. Returns the number of entries.
+   * partition.
    */
-  async #record(waiting: readonly Waiting[]): Promise<number> {
+  async #record(waiting: readonly Waiting[]): Promise<void> {
     const batches = waiting.map(({ batch }) => batch);
     try {
       await this.#deps.apply(batches);
@@ -94,7 +107,6 @@ export class Gathering {
       if (waiting.length === 1) waiting[0]?.reject(error);
       else for (const each of waiting) await this.#record([each]);
     }
-    return batches.reduce((sum, { entries }) => sum + entries.length, 0);
   }
 }
 

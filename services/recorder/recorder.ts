@@ -65,6 +65,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<Recorder> {
     { batchMax: BATCH_MAX },
   );
   gathering.consumer = consumer;
+  broker.journal.onAwaited = () => gathering.hurry();
   return {
     async stop(deadlineMs) {
       gathering.stop();

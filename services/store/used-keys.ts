@@ -1,7 +1,7 @@
 import type { Clock } from '../process/clock.ts';
 
 /** The delay after which uses of API keys are written together. */
-const WRITE_AFTER_MS = 1000;
+const WRITE_AFTER_MS = 10_000;
 
 /** Gathers the uses of API keys, and writes them together. Best effort: the time of a use is not worth a failed request. */
 export class UsedKeys {

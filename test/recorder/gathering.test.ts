@@ -1,6 +1,6 @@
 /**
- * Guarantee: the journal is recorded at once while there is little of it; under load it is gathered, so that the store
- * writes few large transactions, but never more than may be held, and a stop does not wait for it.
+ * Guarantee: after a pause the journal is recorded at once; what follows is gathered, so that the store writes few
+ * transactions, but never more than may be held, and neither a stop nor somebody who waits is delayed by it.
  */
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
@@ -81,30 +81,46 @@ async function journal({ isBad = (_partition: string): boolean => false } = {}) 
     }
     await turns();
   };
-  return { clock, transactions, recorder, put };
+  return { clock, transactions, recorder, source, put };
 }
 
-it('few entries are recorded at once', async () => {
-  const { transactions, put } = await journal();
-  for (let i = 0; i < 3; i += 1) await put(10);
-  expect(transactions).toEqual([[10], [10], [10]]);
+it('after a pause an entry is recorded at once', async () => {
+  const { clock, transactions, put } = await journal();
+  for (let i = 0; i < 3; i += 1) {
+    await put(1);
+    clock.advance(1000);
+    await turns();
+  }
+  expect(transactions).toEqual([[1], [1], [1]]);
 });
 
-it('after many entries the next ones of all partitions are recorded together', async () => {
+it('the next entries of all partitions are recorded together', async () => {
   const { clock, transactions, put } = await journal();
-  await put(40, 40);
-  expect(transactions).toEqual([[40, 40]]);
+  await put(1, 1);
+  expect(transactions).toEqual([[1, 1]]);
   for (let i = 0; i < 3; i += 1) {
-    await put(30, 0);
-    await put(0, 30);
+    await put(3, 0);
+    await put(0, 3);
   }
-  expect(transactions).toEqual([[40, 40]]);
+  expect(transactions).toEqual([[1, 1]]);
   clock.advance(1000);
   await turns();
   expect(transactions).toEqual([
-    [40, 40],
-    [90, 90],
+    [1, 1],
+    [9, 9],
   ]);
+});
+
+it('nothing gathers while somebody waits', async () => {
+  const { transactions, source, put } = await journal();
+  await put(1);
+  await put(2);
+  expect(transactions).toEqual([[1]]);
+  source.onAwaited();
+  await turns();
+  expect(transactions).toEqual([[1], [2]]);
+  await put(3);
+  expect(transactions).toEqual([[1], [2]]);
 });
 
 it('a transaction has no more entries than it may, unless one batch has them', async () => {
@@ -129,6 +145,7 @@ it('a batch that cannot be recorded stops only its own partition', async () => {
   const { clock, transactions, put } = await journal({ isBad });
   await put(10, 20);
   expect(transactions).toEqual([[20]]);
+  clock.advance(1000);
   await put(0, 30);
   expect(transactions).toEqual([[20], [30]]);
   bad.clear();

@@ -281,7 +281,12 @@ test('a step that waits for a receiver names its endpoint', async () => {
   const underWay = new UnderWay(
     () => new MerchantApi(new ApiClient(hookrail.apiUrl, setup.apiKey, AbortSignal.timeout(60_000))),
   );
-  const late = eventually('the receiver has a request', () => receiver.inFlight() > 0).then(() => {
+  const isListed = async () =>
+    (await merchant.request('GET', '/merchant/deliveries?status=pending')).body.data.length > 0;
+  const late = eventually(
+    'the receiver has a request, and the log its delivery',
+    async () => receiver.inFlight() > 0 && (await isListed()),
+  ).then(() => {
     throw new CommandFailure(EXIT.api, 'deliveries have been under way for 60 s');
   });
   await expect(underWay.during(late)).rejects.toMatchObject({

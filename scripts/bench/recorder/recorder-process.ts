@@ -99,8 +99,8 @@ async function record({ from, to }: { readonly from: number; readonly to: number
 
 /** A part of the prepared journal, which is handed over as fast as it is recorded: one batch a partition at a time. */
 class PreparedJournal implements JournalSource {
-  readonly gathering = { entries: 0, ms: 0 };
   readonly isFull = true;
+  onAwaited = () => {};
   readonly #from: number;
   readonly #to: number;
   /** Resolves with the number of entries. */

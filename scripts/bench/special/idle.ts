@@ -30,7 +30,7 @@ export async function measureIdle(options: RunOptions & { readonly seconds: numb
   const { engine, ca, seconds } = options;
   const { kafka } = engine;
   const idle = { ...engine, processes: kafka ? KAFKA_PROCESSES : engine.processes };
-  const service = await startService(idle, ca, 1);
+  const service = await startService({ engine: idle, ca, merchants: 1 });
   try {
     await Promise.race([sleep(SETTLE_MS), service.failed]);
     const look = () =>

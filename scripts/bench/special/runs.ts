@@ -10,6 +10,7 @@ import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
 import { measureOverload, overloadText } from './overload.ts';
+import { measureRates, ratesText } from './rates.ts';
 import { measureReads, type ReadsResult, readsText } from './reads.ts';
 import { measureReplay, replayText } from './replay.ts';
 import { measureStreams, streamsText } from './streams.ts';
@@ -120,6 +121,15 @@ export const SPECIAL_RUNS = {
     quick: { seconds: 10 },
     measure: (run, sizes) => measureHops({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
     text: hopsText,
+  }),
+  /** The cost of an event far below the limit. */
+  rates: special({
+    title: 'what an event costs at a steady rate',
+    of: 'every engine',
+    full: { rates: [1, 10, 50, EVENTS_PER_SECOND], seconds: 60 },
+    quick: { rates: [10, EVENTS_PER_SECOND], seconds: 15 },
+    measure: (run, sizes) => measureRates({ ...run, ...sizes }),
+    text: ratesText,
   }),
   /** The cost of a service without traffic. */
   idle: special({

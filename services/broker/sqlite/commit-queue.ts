@@ -4,6 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
 import type { CommitHalfMessage, CommitReply, FailReply, Reply } from './file/wire.ts';
+import { SettlementsWait } from './settlements-wait.ts';
 
 /** The most bytes published but not yet durable: a publisher that is faster than the disk is refused. */
 const OFFERED_BYTES_MAX = 64 * 1024 * 1024;
@@ -27,6 +28,13 @@ interface Publisher {
   readonly reject: (error: Error) => void;
 }
 
+type Committed = (
+  settlements: CommitHalf,
+  publications: CommitHalf | null,
+  at: number,
+  reply: CommitReply,
+) => void;
+
 interface Running {
   readonly at: number;
   readonly settlements: CommitHalf;
@@ -36,14 +44,15 @@ interface Running {
 }
 
 /**
- * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next, which
- * starts at the end of the event loop's turn in which the previous one is done. There is no waiting window, so an idle
- * system is fast. A commit has two halves. `settlements`: finished work, retried until it is durable.
- * `publications`: publishers get a rejection when the commit fails, and may publish again.
+ * Group commit by natural batching: writes that arrive while a commit runs are gathered and go into the next. A commit
+ * has two halves. `settlements`: finished work, retried until it is durable. `publications`: publishers get a rejection
+ * when the commit fails, and may publish again. Publications, and settlements that somebody waits for, are committed at
+ * the end of the event loop's turn; other settlements with them, or when their wait is over. What is written without
+ * `settled` starts no commit.
  *
- *     gathering ──► scheduled ──► running ──► committed: settlements are durable, and ┬─ publications, too
- *         ▲   end of the turn        │                                                └─ or one was known: all but
- *         └──────────────────────────┤                                                   the known go into the next
+ *     waiting ──► scheduled ──► running ──► committed: settlements are durable, and ┬─ publications, too
+ *         ▲   end of the turn        │                                              └─ or one was known: all but
+ *         └──────────────────────────┤                                                 the known go into the next
  *                                    ├──► refused (disk full): publishers are rejected; the settlements run again
  *                                    │    after a pause that grows
  *                                    └──► dead (a failed fsync, or `end`): nothing is written any more
@@ -53,12 +62,7 @@ export class CommitQueue {
   readonly #clock: Clock;
   readonly #file: string;
   readonly #log: Logger | undefined;
-  readonly #committed: (
-    settlements: CommitHalf,
-    publications: CommitHalf | null,
-    at: number,
-    reply: CommitReply,
-  ) => void;
+  readonly #committed: Committed;
   readonly #fatal: (error: Error) => void;
   readonly #spare = new SpareBuffers();
   #settlements: CommitHalf;
@@ -71,6 +75,7 @@ export class CommitQueue {
   #failures = 0;
   #dead: Error | null = null;
   #cancelRetry: () => void = () => {};
+  readonly #wait: SettlementsWait;
   #idle: (() => void)[] = [];
 
   constructor(options: {
@@ -80,12 +85,7 @@ export class CommitQueue {
     readonly file: string;
     readonly log: Logger | undefined;
     /** Called before anyone is notified that it is durable. Without publications: they go into the next commit. */
-    readonly committed: (
-      settlements: CommitHalf,
-      publications: CommitHalf | null,
-      at: number,
-      reply: CommitReply,
-    ) => void;
+    readonly committed: Committed;
     readonly fatal: (error: Error) => void;
   }) {
     this.#thread = options.thread;
@@ -96,6 +96,7 @@ export class CommitQueue {
     this.#fatal = options.fatal;
     this.#settlements = new CommitHalf(this.#spare);
     this.#publications = new CommitHalf(this.#spare);
+    this.#wait = new SettlementsWait(options.clock, () => this.hurry());
   }
 
   /** Whether commits succeed. */
@@ -111,6 +112,11 @@ export class CommitQueue {
   /** Whether a commit is running. */
   get busy(): boolean {
     return this.#running !== null;
+  }
+
+  /** Whether nothing is being committed or waits for it. */
+  get isIdle(): boolean {
+    return !this.#running && !this.#hasWork;
   }
 
   /** The half that settlements are written into. Call `settled` after writing. */
@@ -141,9 +147,15 @@ export class CommitQueue {
     });
   }
 
+  /** Commits what was written at the end of this turn: somebody waits for it. */
+  hurry(): void {
+    this.#wait.hurry();
+    this.#schedule();
+  }
+
   /** Resolves when nothing waits to be written, or nothing can be written any more. */
   drained(): Promise<void> {
-    this.#schedule();
+    this.hurry();
     if (this.#dead || (!this.#running && !this.#scheduled)) return Promise.resolve();
     return new Promise((resolve) => this.#idle.push(resolve));
   }
@@ -153,9 +165,15 @@ export class CommitQueue {
     if (this.#dead) return;
     this.#dead = error;
     this.#cancelRetry();
+    this.#wait.end();
     for (const { reject } of [...(this.#running?.publishers ?? []), ...this.#publishers]) reject(error);
     this.#publishers = [];
     this.#wakeIdle();
+  }
+
+  get #hasWork(): boolean {
+    if (this.#publishers.length + this.#settled.length > 0) return true;
+    return !this.#settlements.empty || !this.#publications.empty;
   }
 
   /**
@@ -164,6 +182,8 @@ export class CommitQueue {
    */
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#dead) return;
+    const isAwaited = this.#publishers.length + this.#idle.length > 0;
+    if (!isAwaited && this.#wait.waits(this.#settled.length, this.#settlements.delayedUntil)) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -173,11 +193,8 @@ export class CommitQueue {
 
   #start(): void {
     if (this.#running || this.#dead) return;
-    if (
-      this.#settlements.empty &&
-      this.#publications.empty &&
-      this.#publishers.length + this.#settled.length === 0
-    ) {
+    this.#wait.end();
+    if (!this.#hasWork) {
       this.#wakeIdle();
       return;
     }
@@ -233,7 +250,11 @@ export class CommitQueue {
     this.#committed(running.settlements, isRefused ? null : running.publications, running.at, reply);
     for (const settled of running.settled) settled.durable();
     if (isRefused) this.#publishAgain(running.publishers, reply.refused);
-    else for (const { resolve } of running.publishers) resolve(reply);
+    // The tasks of this commit are sent first: to answer a producer takes longer than to write a webhook.
+    else if (running.publishers.length > 0)
+      setImmediate(() => {
+        for (const { resolve } of running.publishers) resolve(reply);
+      });
   }
 
   /** Events routed in the publications were known: everything else in them goes into the next commit. */
@@ -242,6 +263,7 @@ export class CommitQueue {
       publisher.write(this.#publications, refused);
       this.#publishers.push(publisher);
     }
+    this.#schedule();
   }
 
   #failed(running: Running, reply: Reply): void {

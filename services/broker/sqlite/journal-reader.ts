@@ -31,11 +31,6 @@ class Run extends Item {
 
 /** Hands over the journal in batches, one at a time and in order. */
 export class SqliteJournal implements JournalSource, Feed<Run> {
-  /**
-   * The store writes whole pages: a few large transactions write far fewer than many small ones. A reader of the live
-   * stream waits this much longer at the most.
-   */
-  readonly gathering = { entries: 16, ms: 64 };
   readonly #options: Options;
   readonly #work: JournalWork<Run>;
   /** The store has everything before this position. */
@@ -44,10 +39,14 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
   /** A batch was handed over and is not accepted. */
   #isOut = false;
   onAvailable: () => void = () => {};
+  onAwaited: () => void = () => {};
 
   constructor(options: Options) {
     this.#options = options;
-    options.log.onAvailable = () => this.onAvailable();
+    options.log.onAvailable = () => {
+      this.onAvailable();
+      if (this.isFull) this.onAwaited();
+    };
     this.#work = journalWork<Run>({
       feed: this,
       batchOf: ({ batch }) => batch,
@@ -69,7 +68,7 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
   }
 
   get isFull(): boolean {
-    return this.#options.log.ahead >= this.#batchMax;
+    return this.#options.log.ahead >= this.#batchMax / 2;
   }
 
   get stuck(): { readonly count: number; readonly since: number } {
@@ -82,11 +81,12 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
 
   take(): Run | undefined {
     if (this.#isOut) return undefined;
-    const { log, partition } = this.#options;
-    const run = log.takeRun(this.#from, this.#batchMax);
-    if (!run) return undefined;
+    const { log, partition, queue } = this.#options;
+    const { first, records, skipped } = log.takeRun(this.#from, this.#batchMax);
+    // A crash came before the commit that would have deleted them.
+    if (skipped >= 0) queue.settlements.rowsDoneUpTo(JOURNAL, skipped);
+    if (records.length === 0) return undefined;
     this.#isOut = true;
-    const { first, records } = run;
     const last = first + records.length - 1;
     return new Run({ partition, first, last, entries: new EncodedEntries(records) });
   }

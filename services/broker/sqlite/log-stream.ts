@@ -48,7 +48,10 @@ export class LogStream<T> implements FileFeed<T> {
     this.#readAhead();
   }
 
-  /** Adds a batch row that was committed. `known`: records that are done from the start. */
+  /**
+   * Adds a batch row that was committed; call `onAvailable` after all rows of the commit. `known`: records that are done
+   * from the start.
+   */
   committed(first: number, at: number, bytes: number, records: T[], known: readonly number[]): void {
     this.pending += records.length - known.length;
     const room = this.#records < RECORDS_MAX && this.#bytes < BYTES_MAX;
@@ -59,7 +62,6 @@ export class LogStream<T> implements FileFeed<T> {
     const row = new LogRow<T>(this.stream, first, records.length, at, bytes).withRecords(records);
     for (const index of known) row.markDone(index);
     this.#push(row);
-    this.onAvailable();
   }
 
   /** Records in memory that wait to be handed over. */
@@ -93,10 +95,17 @@ export class LogStream<T> implements FileFeed<T> {
     return this.#headRow()?.at;
   }
 
-  /** Returns consecutive records for a reader that keeps its own position: none before `from`, at most `max`. */
-  takeRun(from: number, max: number): { readonly first: number; readonly records: T[] } | undefined {
+  /**
+   * Returns consecutive records for a reader that keeps its own position: none before `from`, at most `max`. `skipped`:
+   * the last position before `from` that was read, −1 = none.
+   */
+  takeRun(
+    from: number,
+    max: number,
+  ): { readonly first: number; readonly records: T[]; readonly skipped: number } {
     const records: T[] = [];
     let first = -1;
+    let skipped = -1;
     for (let row = this.#headRow(); row && records.length < max; row = this.#headRow()) {
       const position = row.first + row.cursor;
       if (first >= 0 && position !== first + records.length) break;
@@ -104,12 +113,13 @@ export class LogStream<T> implements FileFeed<T> {
       if (record === undefined) break;
       if (position < from) {
         this.pending -= 1;
+        skipped = position;
         continue;
       }
       if (first < 0) first = position;
       records.push(record);
     }
-    return first < 0 ? undefined : { first, records };
+    return { first, records, skipped };
   }
 
   #headRow(): LogRow<T> | undefined {

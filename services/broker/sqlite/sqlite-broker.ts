@@ -38,10 +38,11 @@ import { SqliteJournal } from './journal-reader.ts';
 import { Purging, remnantsOf } from './purging.ts';
 import { deadLetterStore, quarantineStore } from './record-stores.ts';
 import { EmbeddedEvent, settleEvent, settleTask } from './settle.ts';
+import { SETTLEMENTS_WAIT_MS } from './settlements-wait.ts';
 import { StallFile } from './stalls/stall-file.ts';
 import { directoryChangesOf, Streams } from './streams.ts';
 import { FileTaskSource } from './task-source.ts';
-import type { FileItem } from './work.ts';
+import { type FileItem, markSettled } from './work.ts';
 
 const CLOSE_GRACE_MS = 5_000;
 /**
@@ -77,7 +78,7 @@ export async function openSqliteBroker(options: SqliteBrokerOptions): Promise<Sq
 class SqliteEngine implements SqliteBroker {
   readonly capabilities: BrokerCapabilities = {
     redeliveryMs: 0,
-    repeatsMs: 0,
+    repeatsMs: SETTLEMENTS_WAIT_MS,
     recognisesRepeatedEvents: true,
     multipleProcesses: false,
     hasRetention: false,
@@ -127,9 +128,6 @@ class SqliteEngine implements SqliteBroker {
         this.#purging.committed();
         if (publications && publications.directory.length > 0)
           this.#directory.committed(directoryChangesOf(publications, reply));
-        const { forward } = publications ?? {};
-        forward?.moved();
-        if (forward) this.#streams.bringForward(forward.ms);
       },
     });
     this.events = this.#eventSource();
@@ -242,7 +240,10 @@ class SqliteEngine implements SqliteBroker {
   }
 
   #isQuiet(): boolean {
-    return !this.#queue.busy && this.#streams.isQuiet();
+    if (this.#queue.isIdle) return this.#streams.isQuiet();
+    // Who asks waits for it.
+    this.#queue.hurry();
+    return false;
   }
 
   #sources() {
@@ -260,8 +261,9 @@ class SqliteEngine implements SqliteBroker {
         const { settlements } = this.#queue;
         activity.within(eventLabel(item.record), () => settleEvent(result, settlements, clock.now()));
         if (result.kind === 'quarantined') this.#countQuarantined(result.record.reason, 1);
-        return this.#settled(item);
+        return markSettled(item, this.#queue);
       },
+      awaited: () => this.#queue.hurry(),
       mayHandOver: () => live.ahead < TASKS_AHEAD_MAX || !this.tasks.live.isConsumed,
       clock,
       log,
@@ -279,19 +281,17 @@ class SqliteEngine implements SqliteBroker {
         const settle = () => settleTask(out, record, this.#queue.settlements, options);
         if (!activity.within(attemptLabel(record), settle)) return false;
         if (out.kind === 'settled' && out.aside) this.#countQuarantined(out.aside.reason, 1);
-        return this.#settled(item);
+        markSettled(item, this.#queue);
+        // A replay goes on when its attempts are recorded. Somebody watches a test or a resend.
+        if (name !== 'live') this.#queue.hurry();
+        if (name === 'test') this.#queue.settled({ durable: () => this.journal.onAwaited() });
+        return true;
       },
+      awaited: () => this.#queue.hurry(),
       progressed: () => this.events.pump(),
       clock,
       log,
     });
-  }
-
-  /** Its settlement has been written: marks it as done. */
-  #settled<T>(item: FileItem<T>): true {
-    item.feed.complete(item, this.#queue.settlements);
-    this.#queue.settled(item);
-    return true;
   }
 
   #countQuarantined(reason: QuarantineReason, count: number): void {

@@ -51,6 +51,7 @@ export class Streams {
     let checked = 0;
     let order = 0;
     let id = reply.delayedFirst;
+    const touched = new Set<LogStream<unknown>>();
     for (const half of publications ? [settlements, publications] : [settlements]) {
       for (const row of half.rows) {
         const first = reply.firsts[order++] ?? -1;
@@ -61,15 +62,18 @@ export class Streams {
           }
         }
         if (row.checked) checked += row.records.length;
-        if (first >= 0) this.#logs[row.stream]?.committed(first, at, row.length, row.records, repeated);
+        const log = this.#logs[row.stream];
+        if (first < 0 || !log) continue;
+        log.committed(first, at, row.length, row.records, repeated);
+        touched.add(log);
       }
       for (const { stream, task, bytes } of half.delayed) this.#delayed[stream]?.committed(id++, task, bytes);
     }
-  }
-
-  /** Makes every delayed task due earlier, as a commit did in the file. */
-  bringForward(ms: number): void {
-    for (const delayed of this.#delayed) delayed.bringForward(ms);
+    for (const log of touched) log.onAvailable();
+    const { forward } = publications ?? {};
+    if (!forward) return;
+    forward.moved();
+    for (const delayed of this.#delayed) delayed.bringForward(forward.ms);
   }
 
   /** When the next delayed task is due; null = none waits. */

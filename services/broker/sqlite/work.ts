@@ -1,5 +1,6 @@
 import { type Feed, Item } from '../work.ts';
 import type { CommitHalf } from './commit-half.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import type { LogRow } from './log-row.ts';
 
 /** A record of the file that was handed over and is not settled. */
@@ -30,4 +31,11 @@ export interface FileFeed<T> extends Feed<FileItem<T>> {
   complete(item: FileItem<T>, half: CommitHalf): void;
   /** The write by `complete` is durable. */
   completed(item: FileItem<T>): void;
+}
+
+/** The settlement of an item has been written: marks the item as done. */
+export function markSettled<T>(item: FileItem<T>, queue: CommitQueue): true {
+  item.feed.complete(item, queue.settlements);
+  queue.settled(item);
+  return true;
 }

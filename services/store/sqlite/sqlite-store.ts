@@ -35,7 +35,7 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   readonly healthPolicy: HealthPolicy;
   readonly log?: Logger;
-  /** The file grows no further than this, in pages of 8 KiB. */
+  /** The file grows no further than this, in pages of 4 KiB. */
   readonly pagesMax?: number;
   /** Seals records. Null or absent: changes of merchants and endpoints are refused. */
   readonly keyRing?: Pick<KeyRing, 'file'> | null;

@@ -2,6 +2,7 @@ import { workerData } from 'node:worker_threads';
 import type { HealthPolicy } from '../../domain/health.ts';
 import { RecordSeals } from '../../domain/seals/record-seals.ts';
 import { KeyRing } from '../../keys/keyring.ts';
+import { stepBack } from '../../process/thread-priority.ts';
 import { isDamage } from '../../sqlite/database.ts';
 import { lockExclusively } from '../../sqlite/exclusive-lock.ts';
 import { byName } from '../rules/bind.ts';
@@ -209,6 +210,8 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
   });
 }
 
+// Nobody waits for the log.
+stepBack();
 try {
   const opened = open();
   const ops = operations(opened);

@@ -25,8 +25,6 @@ type PositionOf = (partition: string) => Promise<number | undefined>;
 
 /** The journal's partitions, each handed over in batches, one at a time and in order. */
 export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
-  /** Entries come by fetches, which bring some at a time anyway: only more than that shows a busy stream. */
-  readonly gathering = { entries: 64, ms: 100 };
   readonly #deps: JournalDeps;
   readonly #work: JournalWork<PartitionJournal>;
   readonly #journals = new Map<Partition, PartitionJournal>();
@@ -36,6 +34,8 @@ export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
   #isTelling = false;
   #isLooking = false;
   onAvailable: () => void = () => {};
+  /** Not called: the recorder may be another process. */
+  onAwaited: () => void = () => {};
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;

@@ -28,13 +28,33 @@ function markOf(bytes: Buffer): string | null {
   return null;
 }
 
-function declared(contentType: string): { readonly type: string; readonly label: string | null } {
+interface Declared {
+  readonly type: string;
+  readonly label: string | null;
+}
+
+const NOTHING: Declared = { type: '', label: null };
+/** A receiver declares the same with every response. */
+const DECLARED_KEPT_MAX = 100;
+const kept = new Map<string, Declared>();
+
+function declared(contentType: string): Declared {
+  if (contentType === '') return NOTHING;
+  const known = kept.get(contentType);
+  if (known) return known;
+  if (kept.size >= DECLARED_KEPT_MAX) kept.clear();
+  const found = read(contentType);
+  kept.set(contentType, found);
+  return found;
+}
+
+function read(contentType: string): Declared {
   try {
     const { type, essence, params } = new MIMEType(contentType);
     const label = params.get('charset')?.replaceAll("'", '').trim() || null;
     return { type: /[/+](?:xml|html)/.test(essence) ? 'text' : type, label };
   } catch {
-    return { type: '', label: null };
+    return NOTHING;
   }
 }
 

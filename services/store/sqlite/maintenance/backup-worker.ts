@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'no
 import { dirname } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import { messageOf } from '../../../messages/error-message.ts';
+import { stepBack } from '../../../process/thread-priority.ts';
 import { openConnection } from '../connection.ts';
 import { mainThread } from '../thread-serve.ts';
 
@@ -53,4 +54,5 @@ function run(data: BackupData): BackupDone {
   }
 }
 
+stepBack();
 mainThread().postMessage(run(workerData as BackupData));
