@@ -69,8 +69,8 @@ async function deliveryOf(endpoint: string) {
 }
 
 async function staysUp(): Promise<void> {
-  await other.publish([jsonEventOf(otherId, `after ${receiver.arrivals.length}`)]);
   const before = arrivalsAt('/other').length;
+  await other.publish([jsonEventOf(otherId, `after ${receiver.arrivals.length}`)]);
   await eventually('the other merchant gets its webhook', () => arrivalsAt('/other').length > before);
   expect((await fetch(`${service().operationsUrl}/livez`)).status).toBe(200);
   expect(service().process.signalCode).toBeNull();

@@ -2,6 +2,7 @@
  * Guarantee: the commands by which docs/deploy.md and docs/operate lead from a store in SQLite on Kafka to PostgreSQL, and
  * through its backup and restore, work as they are typed, in production.
  */
+
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
@@ -14,6 +15,7 @@ import { eventToJson } from '../../../services/codec/events.ts';
 import { createAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { KafkaForTests } from '../../support/kafka/address.ts';
+import { createTopics } from '../../support/kafka/created-topics.ts';
 import { kafkaEnvironment } from '../../support/kafka/environment.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 import { bare, commandsOf } from '../../support/pages/command-blocks.ts';
@@ -215,6 +217,6 @@ await describeWithKafka('docs/deploy.md and docs/operate:', (kafka) => {
 async function createTopic(brokers: string[], topic: string): Promise<void> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING }).admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: 3 }] });
+  await createTopics(admin, [{ topic, numPartitions: 3 }]);
   await admin.disconnect();
 }

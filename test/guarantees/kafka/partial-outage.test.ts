@@ -2,6 +2,7 @@
  * Guarantee: a broker that is gone, or hangs, holds back only the records of the partitions that it leads; they are
  * written in their order once it is back.
  */
+
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it } from 'vitest';
 import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
@@ -9,6 +10,7 @@ import { KafkaProducer } from '../../../services/kafka-client/producer/producer.
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createTopics } from '../../support/kafka/created-topics.ts';
 import { describeWithOwnKafka, freshPrefix } from '../../support/kafka/suites.ts';
 
 const FAULT_MS = 12_000;
@@ -27,7 +29,7 @@ await describeWithOwnKafka('a broker of three, with one copy of each partition',
       const topic = `${freshPrefix()}partial`;
       const replicaAssignment = [1, 2, 3].map((node, partition) => ({ partition, replicas: [node] }));
       const configEntries = [{ name: 'min.insync.replicas', value: '1' }];
-      await admin.createTopics({ topics: [{ topic, replicaAssignment, configEntries }] });
+      await createTopics(admin, [{ topic, replicaAssignment, configEntries }]);
       const producer = new KafkaProducer({
         cluster: () => brokersOf(kafka, clock),
         clock,

@@ -1,4 +1,5 @@
 /** A record that the brokers refuse for its content is rejected alone: its neighbours in the request are written. */
+
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
@@ -7,6 +8,7 @@ import { RecordRefused } from '../../../services/kafka-client/producer/record-se
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createTopics } from '../../support/kafka/created-topics.ts';
 import { describeWithKafka, freshPrefix } from '../../support/kafka/suites.ts';
 
 await describeWithKafka('a topic with a limit for its records', ({ brokers }) => {
@@ -19,7 +21,7 @@ await describeWithKafka('a topic with a limit for its records', ({ brokers }) =>
     const topic = `${freshPrefix()}small`;
     const all = { ...settings, 'message.timestamp.type': 'LogAppendTime' };
     const configEntries = Object.entries(all).map(([name, value]) => ({ name, value }));
-    await admin.createTopics({ topics: [{ topic, numPartitions: 1, configEntries }] });
+    await createTopics(admin, [{ topic, numPartitions: 1, configEntries }]);
     const partitions = new Map([[topic, 1]]);
     const cluster = () => brokersOf(kafka, clock);
     let requests = 0;
