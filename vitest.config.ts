@@ -127,7 +127,7 @@ export default defineConfig({
       reporter: ['text-summary'],
     },
     projects: [
-      // Those of the thorough tier wait more: three of them use little more than one core.
+      // Suites of the thorough tier mostly wait: three of them keep little more than one core busy.
       group('together', 0, tier === 'thorough' ? 5 : 3, ['test/**/*.test.ts'], [...FEW_AT_ONCE, ...ALONE]),
       group('few at once', 1, 3, FEW_AT_ONCE),
       group('alone', 2, 1, ALONE),

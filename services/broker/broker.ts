@@ -227,9 +227,9 @@ export interface Consumer {
 }
 
 export interface JournalSource {
-  /** Set by the recorder. Called when entries should gather no longer: somebody waits for one, or there are many. */
+  /** Set by the recorder. An engine calls it when no more entries should gather: somebody waits for one, or there are many. */
   onAwaited: () => void;
-  /** Whether so much was read ahead that what gathers from now on would soon be read no more. */
+  /** Whether so many entries wait that no more should gather. */
   readonly isFull: boolean;
   /**
    * Hands over batches as soon as there are entries, one at a time per partition, in order. The handler stores the effects

@@ -34,6 +34,6 @@ function lower(threads: () => readonly number[]): void {
   try {
     for (const thread of threads()) setPriority(thread, BEHIND);
   } catch {
-    // Another system, or /proc is not mounted. All works as before, with less even latencies.
+    // Another system, or /proc is not mounted: all threads keep their priority.
   }
 }

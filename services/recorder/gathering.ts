@@ -36,7 +36,7 @@ export class Gathering {
   /** Paused and resumed, once it is known. */
   consumer: Consumer | null = null;
   readonly #deps: GatheringDeps;
-  /** Ends the present gathering. */
+  /** Aborted when the present gathering is to end. */
   #gathered = new AbortController();
   #isStopping = false;
   #waiting: Waiting[] = [];
@@ -54,12 +54,12 @@ export class Gathering {
     });
   }
 
-  /** Somebody waits for what is handed over next: it is recorded at once. */
+  /** Ends the present gathering: what is handed over next is recorded at once. */
   hurry(): void {
     this.#gathered.abort();
   }
 
-  /** Ends the gathering: what was handed over is recorded at once. */
+  /** Nothing gathers any more. */
   stop(): void {
     this.#isStopping = true;
     this.hurry();

@@ -145,7 +145,7 @@ async function play(answers: number[]) {
     await eventually(`attempt ${attempt} starts`, () => attempts.length === attempt);
     clock.advance(ATTEMPT_MS);
     const delivery = await eventually(`attempt ${attempt} is recorded`, async () => {
-      // Its end waits for a commit, and its entry for a transaction. The next attempt is due seconds later.
+      // The commit of its end, and the transaction of its entry, wait for this clock. The next attempt is due seconds later.
       clock.advance(1);
       const found = await store.log.delivery(MERCHANT, ENDPOINT, id);
       return found?.attemptsMade === attempt ? found : null;

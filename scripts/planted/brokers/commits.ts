@@ -3,7 +3,7 @@ import type { PlantedBug } from '../planted-bug.ts';
 const WAIT = 'services/broker/sqlite/settlements-wait.ts';
 const SETTLEMENTS = 'test/broker/sqlite/settlements.test.ts';
 
-/** What waits for company: commits and transactions that nobody waits for, and threads. */
+/** Commits and transactions that nobody waits for, and the threads that make them. */
 export const COMMIT_BUGS: readonly PlantedBug[] = [
   {
     id: 'settlements-wait-for-ever',
@@ -21,7 +21,7 @@ export const COMMIT_BUGS: readonly PlantedBug[] = [
     text: ' || count >= SETTLEMENTS_WAIT_MAX',
     replacement: '',
     test: SETTLEMENTS,
-    title: 'is committed at once with so many others',
+    title: 'is committed at once when as many wait as may',
   },
   {
     id: 'settlements-hold-up-the-consumer',
@@ -33,7 +33,7 @@ export const COMMIT_BUGS: readonly PlantedBug[] = [
     title: 'is committed at once when no more may be in flight',
   },
   {
-    id: 'retries-wait-for-company',
+    id: 'retries-committed-late',
     bug: 'a retry that is due soon is committed when it is late already',
     file: WAIT,
     text: 'now + 2 * SETTLEMENTS_WAIT_MS',

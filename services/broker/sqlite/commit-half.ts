@@ -80,7 +80,7 @@ export class CommitHalf {
   readonly rows: WrittenRow[] = [];
   readonly delayed: WrittenDelayed[] = [];
   /** When the first of the delayed tasks is due. */
-  delayedUntil = Number.POSITIVE_INFINITY;
+  firstDue = Number.POSITIVE_INFINITY;
   readonly directory: DirectoryChange[] = [];
   /** Delayed tasks become due earlier with this half; `moved` is called then. */
   forward: { readonly ms: number; readonly moved: () => void } | null = null;
@@ -155,7 +155,7 @@ export class CommitHalf {
     const before = this.#operations.length;
     this.#record(taskCodec, task);
     this.delayed.push({ stream, due: task.dueAt, task, bytes: this.#operations.length - before });
-    this.delayedUntil = Math.min(this.delayedUntil, task.dueAt);
+    this.firstDue = Math.min(this.firstDue, task.dueAt);
   }
 
   delayedDone(id: number): void {

@@ -183,7 +183,7 @@ export class CommitQueue {
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#dead) return;
     const isAwaited = this.#publishers.length + this.#idle.length > 0;
-    if (!isAwaited && this.#wait.waits(this.#settled.length, this.#settlements.delayedUntil)) return;
+    if (!isAwaited && this.#wait.waits(this.#settled.length, this.#settlements.firstDue)) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;

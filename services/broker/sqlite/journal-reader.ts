@@ -83,7 +83,7 @@ export class SqliteJournal implements JournalSource, Feed<Run> {
     if (this.#isOut) return undefined;
     const { log, partition, queue } = this.#options;
     const { first, records, skipped } = log.takeRun(this.#from, this.#batchMax);
-    // A crash came before the commit that would have deleted them.
+    // The store has them, but a crash came before the commit that deletes them.
     if (skipped >= 0) queue.settlements.rowsDoneUpTo(JOURNAL, skipped);
     if (records.length === 0) return undefined;
     this.#isOut = true;

@@ -7,7 +7,7 @@ import type { Clock } from '../../process/clock.ts';
 export const SETTLEMENTS_WAIT_MS = 100;
 export const SETTLEMENTS_WAIT_MAX = 256;
 
-/** Decides when settlements wait no longer for a publication. */
+/** Decides how long settlements wait for a publication. */
 export class SettlementsWait {
   readonly #clock: Clock;
   /** Called when they have waited long enough. */
@@ -25,16 +25,17 @@ export class SettlementsWait {
     this.#isAwaited = true;
   }
 
-  /** Returns whether so many settlements wait on, and begins the wait. `retryAt`: when the first of their retries is due. */
+  /** Returns whether so many settlements may wait; if so, the wait begins. `retryAt`: when the first of their retries is due. */
   waits(count: number, retryAt: number): boolean {
     const now = this.#clock.now();
     if (this.#isAwaited || count >= SETTLEMENTS_WAIT_MAX) return false;
-    // A retry that is due soon is in memory once it is committed.
+    // A retry is handed over once it is committed.
     if (retryAt <= now + 2 * SETTLEMENTS_WAIT_MS) return false;
     if (count > 0) this.#cancel ??= this.#clock.at(now + SETTLEMENTS_WAIT_MS, this.#ended);
     return true;
   }
 
+  /** They are being committed. */
   end(): void {
     this.#isAwaited = false;
     this.#cancel?.();

@@ -241,7 +241,7 @@ class SqliteEngine implements SqliteBroker {
 
   #isQuiet(): boolean {
     if (this.#queue.isIdle) return this.#streams.isQuiet();
-    // Who asks waits for it.
+    // The caller waits until it is.
     this.#queue.hurry();
     return false;
   }
@@ -282,7 +282,7 @@ class SqliteEngine implements SqliteBroker {
         if (!activity.within(attemptLabel(record), settle)) return false;
         if (out.kind === 'settled' && out.aside) this.#countQuarantined(out.aside.reason, 1);
         markSettled(item, this.#queue);
-        // A replay goes on when its attempts are recorded. Somebody watches a test or a resend.
+        // A replay goes on when its attempts are recorded, and somebody watches a test or a resend.
         if (name !== 'live') this.#queue.hurry();
         if (name === 'test') this.#queue.settled({ durable: () => this.journal.onAwaited() });
         return true;

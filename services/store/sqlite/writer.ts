@@ -210,7 +210,7 @@ function run(db: ReturnType<typeof open>['db'], ops: WriterOps): void {
   });
 }
 
-// Nobody waits for the log.
+// Deliveries do not wait for the log.
 stepBack();
 try {
   const opened = open();

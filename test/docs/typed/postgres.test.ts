@@ -2,7 +2,6 @@
  * Guarantee: the commands by which docs/deploy.md and docs/operate lead from a store in SQLite on Kafka to PostgreSQL, and
  * through its backup and restore, work as they are typed, in production.
  */
-
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';

@@ -2,7 +2,6 @@
  * Guarantee: a broker that is gone, or hangs, holds back only the records of the partitions that it leads; they are
  * written in their order once it is back.
  */
-
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it } from 'vitest';
 import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';

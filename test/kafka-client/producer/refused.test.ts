@@ -1,5 +1,4 @@
 /** A record that the brokers refuse for its content is rejected alone: its neighbours in the request are written. */
-
 import { Kafka, logLevel } from 'kafkajs';
 import { expect, it, onTestFinished } from 'vitest';
 import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';

@@ -2,8 +2,8 @@ import type { Admin, ITopicConfig } from 'kafkajs';
 import { eventually } from '../eventually.ts';
 
 /**
- * Creates topics, and resolves when each partition has a leader. kafkajs's own wait (`waitForLeaders`) ends with an error
- * where a broker that it asks does not know the topic yet.
+ * Creates topics, and resolves when each partition has a leader. kafkajs's own wait (`waitForLeaders`) fails when it asks a
+ * broker that does not know the topic yet.
  */
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false });

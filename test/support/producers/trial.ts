@@ -1,5 +1,4 @@
 /** Runs a producer on its own topic, and compares the records that it reported as durable with the log. */
-
 import { randomUUID } from 'node:crypto';
 import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
 import { brokersOf } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
@@ -7,7 +6,6 @@ import { KafkaProducer } from '../../../services/kafka-client/producer/producer.
 import { systemClock } from '../../../services/process/clock.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { eventually } from '../eventually.ts';
-import { createTopics } from '../kafka/created-topics.ts';
 import { freshPrefix } from '../kafka/suites.ts';
 import type { TriedProducer } from './naive-producers.ts';
 
@@ -132,7 +130,8 @@ export class ProducerTrial {
     const replicaAssignment = this.#nodes.map((node, partition) => {
       return { partition, replicas: [node, this.#nodes[(partition + 1) % this.#nodes.length] ?? -1] };
     });
-    await createTopics(this.#admin, [{ topic: this.topic, replicaAssignment }]);
+    const topics = [{ topic: this.topic, replicaAssignment }];
+    await this.#admin.createTopics({ topics, waitForLeaders: false });
     await eventually('every partition has its leader', async () => {
       const leaders = await this.#leaders().catch(() => new Map<number, number>());
       return this.#nodes.every((node, partition) => leaders.get(partition) === node);

@@ -34,7 +34,7 @@ export class KafkaJournal implements JournalSource, Feed<PartitionJournal> {
   #isTelling = false;
   #isLooking = false;
   onAvailable: () => void = () => {};
-  /** Not called: the recorder may be another process. */
+  /** Never called: whoever waits may be in another process. */
   onAwaited: () => void = () => {};
 
   constructor(deps: JournalDeps) {

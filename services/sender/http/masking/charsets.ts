@@ -34,21 +34,21 @@ interface Declared {
 }
 
 const NOTHING: Declared = { type: '', label: null };
-/** A receiver declares the same with every response. */
+/** Most receivers declare the same with every response: what was parsed is kept. */
 const DECLARED_KEPT_MAX = 100;
-const kept = new Map<string, Declared>();
+const declarations = new Map<string, Declared>();
 
 function declared(contentType: string): Declared {
   if (contentType === '') return NOTHING;
-  const known = kept.get(contentType);
+  const known = declarations.get(contentType);
   if (known) return known;
-  if (kept.size >= DECLARED_KEPT_MAX) kept.clear();
-  const found = read(contentType);
-  kept.set(contentType, found);
+  if (declarations.size >= DECLARED_KEPT_MAX) declarations.clear();
+  const found = parsed(contentType);
+  declarations.set(contentType, found);
   return found;
 }
 
-function read(contentType: string): Declared {
+function parsed(contentType: string): Declared {
   try {
     const { type, essence, params } = new MIMEType(contentType);
     const label = params.get('charset')?.replaceAll("'", '').trim() || null;

@@ -66,7 +66,7 @@ describeWherePostgresStarts('a client of a primary and its standby', () => {
   it(
     'follows the failover to the standby',
     async () => {
-      // Not even the table, where the primary ended before the standby had it.
+      // It may lack even the table: the primary was killed before the standby had it.
       const isThere = () => standbyHas(standby, 3).catch(() => false);
       await eventually('the standby has everything', isThere);
       await primary.kill();

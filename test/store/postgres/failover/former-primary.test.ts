@@ -36,7 +36,7 @@ describeWherePostgresStarts('a primary that was replaced and accepts writes', ()
 
   it('is not chosen, wherever it is in the URL', async () => {
     const { primary: former, standby: successor } = servers;
-    // The former primary answers first, so that its timeline is not known to be an earlier one when it does.
+    // The former primary answers first: nobody knows yet that there is a later timeline.
     const line = await TcpLine.open(successor.port);
     onTestFinished(() => line.close());
     line.slow(200);
