@@ -10,6 +10,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePort, freePorts, isFree } from '../scripts/free-ports.ts';
 import { eventually } from './support/eventually.ts';
+import { createTopics } from './support/kafka/created-topics.ts';
 import { describeWhereKafkaStarts } from './support/kafka/suites.ts';
 
 const clientOf = (brokers: string[]) =>
@@ -31,7 +32,7 @@ await describeWhereKafkaStarts('npm run kafka:local', () => {
     expect((await fetch(`${registryUrl}/subjects`)).status).toBe(200);
     const admin = clientOf([first.broker]).admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 1 }], waitForLeaders: true });
+    await createTopics(admin, [{ topic: 'kept', numPartitions: 1 }]);
     await admin.disconnect();
     first.child.kill('SIGKILL');
     await eventually('Kafka is gone', () => isFree(Number(first.broker.split(':')[1])));

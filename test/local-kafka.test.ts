@@ -10,6 +10,7 @@ import { type Admin, Kafka, logLevel, Partitioners } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { whyNoLocalKafka } from '../scripts/local-kafka/cluster.ts';
 import { eventually } from './support/eventually.ts';
+import { createTopics, metadataOf } from './support/kafka/created-topics.ts';
 import { describeWithKafka, describeWithOwnKafka, freshPrefix } from './support/kafka/suites.ts';
 
 const JAVA_17 = `echo 'openjdk version "17.0.1"' >&2`;
@@ -57,9 +58,9 @@ await describeWithKafka('the Kafka that tests share', ({ brokers, registryUrl })
   });
 
   it('keeps and returns a record on every node', async () => {
-    await admin.createTopics({ topics: [{ topic, numPartitions: brokers.length }], waitForLeaders: true });
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-    const leaders = new Set(topics[0]?.partitions.map(({ leader }) => leader));
+    await createTopics(admin, [{ topic, numPartitions: brokers.length }]);
+    const [found] = await metadataOf(admin, [topic]);
+    const leaders = new Set(found?.partitions.map(({ leader }) => leader));
     expect(leaders.size).toBe(brokers.length);
     expect(await roundTrip(kafka, topic, brokers.length)).toEqual(brokers.map((_, i) => `to ${i}`));
   });
@@ -83,7 +84,7 @@ await describeWithOwnKafka('a Kafka of one node', 1, (cluster) => {
     const kafka = clientOf(brokers);
     const admin = kafka.admin();
     await admin.connect();
-    await admin.createTopics({ topics: [{ topic: 'kept', numPartitions: 1 }], waitForLeaders: true });
+    await createTopics(admin, [{ topic: 'kept', numPartitions: 1 }]);
     await roundTrip(kafka, 'kept', 1);
     await admin.disconnect();
     const ids: number[] = [];

@@ -1,4 +1,4 @@
-import type { Admin, ITopicConfig } from 'kafkajs';
+import type { Admin, ITopicConfig, ITopicMetadata } from 'kafkajs';
 import { eventually } from '../eventually.ts';
 
 /**
@@ -7,10 +7,23 @@ import { eventually } from '../eventually.ts';
  */
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false });
-  const names = topics.map(({ topic }) => topic);
+  await metadataOf(
+    admin,
+    topics.map(({ topic }) => topic),
+  );
+}
+
+/**
+ * Returns the metadata of topics, as soon as each partition has a leader. Brokers learn of a new topic one after the other:
+ * the one that is asked may not know it yet, although another has told of it.
+ */
+export async function metadataOf(admin: Admin, names: string[]): Promise<ITopicMetadata[]> {
+  let found: ITopicMetadata[] = [];
   await eventually('every partition has a leader', async () => {
     const known = await admin.fetchTopicMetadata({ topics: names }).catch(() => ({ topics: [] }));
-    const partitions = known.topics.flatMap((topic) => topic.partitions);
-    return known.topics.length === names.length && partitions.every(({ leader }) => leader >= 0);
+    found = known.topics;
+    const partitions = found.flatMap((topic) => topic.partitions);
+    return found.length === names.length && partitions.every(({ leader }) => leader >= 0);
   });
+  return found;
 }

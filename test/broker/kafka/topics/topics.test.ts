@@ -11,6 +11,7 @@ import { TIERS } from '../../../../services/domain/retry.ts';
 import { kafkaClient } from '../../../../services/kafka-client/client/client.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { createLogger, type Logger } from '../../../../services/telemetry/logger.ts';
+import { metadataOf } from '../../../support/kafka/created-topics.ts';
 import { describeWithKafka, freshPrefix } from '../../../support/kafka/suites.ts';
 
 const SHORT_NAMES = [
@@ -101,8 +102,8 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     expect(counts.get(`${prefix}payments.events`)).toBe(2);
     expect(first.messages()).toEqual(['topics created']);
 
-    const { topics } = await admin.fetchTopicMetadata({ topics: [`${prefix}deliver`] });
-    expect(topics[0]?.partitions.map(({ replicas }) => replicas.length)).toEqual([copies, copies, copies]);
+    const [deliver] = await metadataOf(admin, [`${prefix}deliver`]);
+    expect(deliver?.partitions.map(({ replicas }) => replicas.length)).toEqual([copies, copies, copies]);
     const again = listeningLog();
     const strict = { environment: 'production', replicationFactor: copies, createTopics: false } as const;
     expect(await prepareTopics(admin, { ...options, ...strict, log: again.log })).toEqual(counts);
@@ -181,8 +182,8 @@ await describeWithKafka('topics on a Kafka', ({ brokers }) => {
     );
     expect(line).toContain('HOOKRAIL_KAFKA_PARTITIONS=deliver=2');
     expect(messages()).toContainEqual(expect.stringContaining(`${prefix}directory has delete.retention.ms=`));
-    const { topics } = await admin.fetchTopicMetadata({ topics: [`${prefix}deliver`] });
-    expect(topics[0]?.partitions).toHaveLength(2);
+    const [deliver] = await metadataOf(admin, [`${prefix}deliver`]);
+    expect(deliver?.partitions).toHaveLength(2);
   });
 
   it('made by the printed commands pass the check', async () => {
