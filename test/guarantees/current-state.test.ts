@@ -76,7 +76,7 @@ it('a disabled endpoint’s retries are cancelled with the reason when they are 
   expect((await merchant.request('PATCH', resource, { status: 'disabled' })).status).toBe(200);
   const cancelled = await eventually('the delivery is cancelled', async () => {
     const record = await delivery();
-    return record.status === 'cancelled' ? record : null;
+    return record?.status === 'cancelled' ? record : null;
   });
   expect(JSON.stringify(cancelled)).toContain('endpoint_disabled');
   expect(at(path)).toHaveLength(2);
