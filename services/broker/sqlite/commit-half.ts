@@ -14,15 +14,8 @@ import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
 import { CODECS } from './file/engine-thread.ts';
-import {
-  type CommitHalfMessage,
-  EVENTS,
-  JOURNAL,
-  kindOf,
-  OPERATION,
-  STREAMS,
-  streamOf,
-} from './file/wire.ts';
+import { sealHalf } from './file/half-form.ts';
+import { EVENTS, JOURNAL, kindOf, OPERATION, STREAMS, streamOf } from './file/wire.ts';
 import type { LogRow } from './log-row.ts';
 
 /**
@@ -30,6 +23,11 @@ import type { LogRow } from './log-row.ts';
  * already allocated and need not be cleared by the system.
  */
 const ROW_BYTES_MAX = 64 * 1024;
+
+/** Of a buffer that is sent to the thread. */
+const SEALED_BYTES_MIN = 16 * 1024;
+
+const EMPTY = Buffer.alloc(0);
 
 /** Buffers larger than this are not kept. */
 const SPARE_BYTES_MAX = 4 * 1024 * 1024;
@@ -51,12 +49,19 @@ export interface WrittenDelayed {
   readonly bytes: number;
 }
 
-/** Buffers returned by the thread, to be reused. */
+/** Buffers to be reused. */
 export class SpareBuffers {
   readonly #spare: ArrayBuffer[] = [];
 
   take(): ArrayBuffer | undefined {
     return this.#spare.pop();
+  }
+
+  /** Returns a buffer of at least so many bytes. */
+  takeOf(bytes: number): ArrayBuffer {
+    const found = this.#spare.findIndex(({ byteLength }) => byteLength >= bytes);
+    const [spare] = found < 0 ? [] : this.#spare.splice(found, 1);
+    return spare ?? new ArrayBuffer(Math.max(SEALED_BYTES_MIN, 2 ** Math.ceil(Math.log2(bytes))));
   }
 
   /** Keeps a few, but none that one big burst created. */
@@ -73,9 +78,9 @@ export class CommitHalf {
   readonly #streams: (ByteWriter | null)[] = STREAMS.map(() => null);
   readonly #open: (WrittenRow | null)[] = STREAMS.map(() => null);
   readonly #operations: ByteWriter;
-  readonly #eventEnds: number[] = [];
+  readonly #eventLengths: number[] = [];
   #routed: ByteWriter | null = null;
-  readonly #routedEnds: number[] = [];
+  readonly #routedLengths: number[] = [];
   readonly #dirty: LogRow<unknown>[] = [];
   readonly rows: WrittenRow[] = [];
   readonly delayed: WrittenDelayed[] = [];
@@ -92,7 +97,7 @@ export class CommitHalf {
   }
 
   get empty(): boolean {
-    const written = this.rows.length + this.#operations.length + this.#routedEnds.length;
+    const written = this.rows.length + this.#operations.length + this.#routedLengths.length;
     return written + this.#dirty.length === 0;
   }
 
@@ -102,12 +107,12 @@ export class CommitHalf {
 
   /** The number of appended events that are to be checked for repeats. */
   get checkedEvents(): number {
-    return this.#eventEnds.length / 2;
+    return this.#eventLengths.length / 2;
   }
 
   /** The number of events whose results are in this half. */
   get routedEvents(): number {
-    return this.#routedEnds.length;
+    return this.#routedLengths.length;
   }
 
   /**
@@ -116,9 +121,10 @@ export class CommitHalf {
    */
   routed(event: DomainEvent): void {
     this.#routed ??= new ByteWriter(this.#spare.take());
+    const start = this.#routed.length;
     eventCodec.encode(event, this.#routed);
     this.#routed.truncate(this.#routed.length - publisherBytes(event));
-    this.#routedEnds.push(this.#routed.length);
+    this.#routedLengths.push(this.#routed.length - start);
   }
 
   /** Appends a record to a stream. Throws when it does not fit its schema; then nothing is appended. */
@@ -134,11 +140,12 @@ export class CommitHalf {
       this.rows.push(row);
     }
     row.length += writer.length - start;
-    // A copy: the writer's buffer is transferred to the thread.
+    // A copy: the writer's buffer is used again.
     row.records.push(stream === JOURNAL ? Buffer.from(writer.written.subarray(start)) : record);
     this.#bytes += writer.length - start;
     if (stream !== EVENTS || !checked) return;
-    this.#eventEnds.push(writer.length - publisherBytes(record as DomainEvent), writer.length);
+    const length = writer.length - start;
+    this.#eventLengths.push(length - publisherBytes(record as DomainEvent), length);
   }
 
   /** Appends a task to its stream of first attempts, or to the delayed ones. */
@@ -218,24 +225,23 @@ export class CommitHalf {
   }
 
   /** Returns the half in the form in which it is sent. It must not be written to afterwards. */
-  seal(): CommitHalfMessage {
+  seal(): ArrayBuffer {
     for (const row of this.#dirty) this.#writeDone(row);
-    const rows = this.rows.flatMap((row) => [
-      row.stream,
-      row.offset,
-      row.length,
-      row.records.length,
-      row.checked ? 1 : 0,
-    ]);
-    return {
-      rows: Float64Array.from(rows),
-      streams: this.#streams.map((writer) => writer?.buffer ?? null),
-      eventEnds: Uint32Array.from(this.#eventEnds),
-      routed: this.#routed?.buffer ?? null,
-      routedEnds: Uint32Array.from(this.#routedEnds),
-      operations: this.#operations.buffer,
-      operationsBytes: this.#operations.length,
+    const rows = this.rows.map(({ stream, offset, length, checked, records }) => {
+      const bytes = this.#streams[stream]?.written.subarray(offset, offset + length) ?? EMPTY;
+      return { stream, checked, count: records.length, bytes };
+    });
+    const parts = {
+      rows,
+      eventLengths: this.#eventLengths,
+      routed: this.#routed?.written ?? EMPTY,
+      routedLengths: this.#routedLengths,
+      operations: this.#operations.written,
     };
+    const sealed = sealHalf(parts, (bytes) => this.#spare.takeOf(bytes));
+    const writers = [...this.#streams, this.#routed, this.#operations];
+    this.#spare.give(writers.flatMap((writer) => writer?.buffer ?? []));
+    return sealed;
   }
 
   #writeDone(row: LogRow<unknown>): void {

@@ -3,7 +3,7 @@ import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
-import type { CommitHalfMessage, CommitReply, FailReply, Reply } from './file/wire.ts';
+import type { CommitReply, FailReply, Reply } from './file/wire.ts';
 import { SettlementsWait } from './settlements-wait.ts';
 
 /** The most bytes published but not yet durable: a publisher that is faster than the disk is refused. */
@@ -213,24 +213,10 @@ export class CommitQueue {
     this.#send(this.#running, this.#running.settlements.seal(), this.#running.publications.seal());
   }
 
-  #send(running: Running, settlements: CommitHalfMessage, publications: CommitHalfMessage): void {
-    const transfer = [
-      ...settlements.streams,
-      ...publications.streams,
-      publications.routed,
-      settlements.operations,
-      publications.operations,
-    ];
-    const buffers = transfer.filter((buffer) => buffer !== null);
+  #send(running: Running, settlements: ArrayBuffer, publications: ArrayBuffer): void {
     this.#thread.send(
-      {
-        kind: 'commit',
-        at: running.at,
-        setBy: this.#clock.wall(0),
-        settlements,
-        publications,
-      },
-      buffers,
+      { kind: 'commit', at: running.at, setBy: this.#clock.wall(0), settlements, publications },
+      [settlements, publications],
       (reply) => {
         if (this.#dead) return;
         if (reply.kind === 'committed') this.#done(running, reply);

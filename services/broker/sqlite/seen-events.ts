@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { packId } from '../../sqlite/ids.ts';
+import type { RecentCommits } from './file/recent-commits.ts';
 
 const ID_BYTES = 16;
 /** In `seen_recent`: the id, then its content hash as f64. */
@@ -18,11 +19,12 @@ export const OTHER = 2;
 
 /**
  * Recognises repeated events. Ids are random: inserting each into the table by itself would write a page of it. So they
- * are kept in memory first, and in the file as one row of `seen_recent` per commit; from there they move to the table
- * bucket by bucket (by their first byte), many to a page, a few with every commit.
+ * are kept in memory first, and in the file in the slots of recent commits, then in rows of `seen_recent`; they move to the
+ * table bucket by bucket (by their first byte), many to a page, a few with every commit.
  */
 export class SeenEvents {
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #slots: Pick<RecentCommits, 'seenIds'>;
   readonly #buckets = Array.from({ length: BUCKETS }, () => new Map<string, number>());
   readonly #key = Buffer.alloc(ID_BYTES);
   /** The ids of this commit, in their stored form. */
@@ -35,8 +37,9 @@ export class SeenEvents {
   /** Rows of `seen_recent` up to this one are in the table when the round over the buckets ends. */
   #roundUpTo = 0;
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, recent: Pick<RecentCommits, 'seenIds'>) {
     this.#statements = prepare(db);
+    this.#slots = recent;
     this.#load();
   }
 
@@ -50,17 +53,18 @@ export class SeenEvents {
     this.#recent = 0;
     this.#freshCount = 0;
     this.#nextBucket = 0;
-    for (const { ids } of this.#statements.recent.iterate()) {
-      for (let at = 0; at + ENTRY_BYTES <= ids.length; at += ENTRY_BYTES) {
-        this.#bucket(ids[at] ?? 0).set(
-          ids.toString('latin1', at, at + ID_BYTES),
-          ids.readDoubleLE(at + ID_BYTES),
-        );
-        this.#recent += 1;
-      }
-    }
+    for (const ids of this.#statements.recent.iterate()) this.#loadIds(ids);
+    for (const ids of this.#slots.seenIds()) this.#loadIds(Buffer.from(ids));
+    this.#recent = this.#buckets.reduce((sum, { size }) => sum + size, 0);
     this.#tableEmpty = this.#statements.any.get() === undefined;
     this.#loaded = true;
+  }
+
+  #loadIds(ids: Buffer): void {
+    for (let at = 0; at + ENTRY_BYTES <= ids.length; at += ENTRY_BYTES) {
+      const key = ids.toString('latin1', at, at + ID_BYTES);
+      this.#bucket(ids[at] ?? 0).set(key, ids.readDoubleLE(at + ID_BYTES));
+    }
   }
 
   /** Looks up an event by its encoded content, and remembers it when it is FRESH. */
@@ -88,12 +92,16 @@ export class SeenEvents {
     this.#freshCount = 0;
   }
 
-  /** Stores the ids remembered since the last call, and moves about as many on to the table. */
-  save(at: number): void {
-    if (this.#freshCount === 0) return;
-    this.#statements.recentInsert.run(this.#fresh.subarray(0, this.#freshCount * ENTRY_BYTES));
-    const pace = 2 * this.#freshCount;
+  /** Returns the ids remembered since the last call, for the commit's slot: a view, valid until the next check. */
+  takeFresh(): Uint8Array {
+    const fresh = this.#fresh.subarray(0, this.#freshCount * ENTRY_BYTES);
     this.#freshCount = 0;
+    return fresh;
+  }
+
+  /** Moves about as many ids to the table as the commit has fresh ones. */
+  moveOn(fresh: Uint8Array, at: number): void {
+    const pace = (2 * fresh.length) / ENTRY_BYTES;
     for (let moved = 0; this.#recent > RECENT_MAX && moved < pace; ) moved += this.#moveBucket(at);
   }
 
@@ -160,8 +168,7 @@ export class SeenEvents {
 
 function prepare(db: Database.Database) {
   return {
-    recent: db.prepare<[], { ids: Buffer }>('SELECT ids FROM seen_recent ORDER BY id'),
-    recentInsert: db.prepare('INSERT INTO seen_recent(ids) VALUES (?)'),
+    recent: db.prepare<[], Buffer>('SELECT ids FROM seen_recent ORDER BY id').pluck(),
     recentLast: db.prepare<[], number>('SELECT max(id) FROM seen_recent').pluck(),
     recentDelete: db.prepare('DELETE FROM seen_recent WHERE id <= ?'),
     any: db.prepare('SELECT 1 FROM seen_event LIMIT 1').pluck(),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Reader } from '../../../services/broker/sqlite/file/reads.ts';
+import { RecentCommits } from '../../../services/broker/sqlite/file/recent-commits.ts';
 import { openBrokerFile } from '../../../services/broker/sqlite/file/schema.ts';
 import { FRESH, OTHER, SAME, SeenEvents } from '../../../services/broker/sqlite/seen-events.ts';
 import { eventCodec } from '../../../services/codec/records.ts';
@@ -12,6 +13,8 @@ import { systemClock } from '../../../services/process/clock.ts';
 import { anEvent } from '../../support/records/broker-records.ts';
 
 const clock = systemClock();
+/** Where the streams of an empty file go on. */
+const NOWHERE = [0, 0, 0, 0, 0, 0];
 let folder: string;
 let file: string;
 
@@ -36,11 +39,14 @@ describe('the memory of recent events', () => {
     const ids = Array.from({ length: 120_000 }, (_, index) => (index % 2 ? timed(index) : randomUUID()));
     ids.push('not-a-uuid', `${randomUUID()}-longer`, randomUUID().toUpperCase());
     let db = openBrokerFile(file);
+    const recent = new RecentCommits(db);
+    const first = new SeenEvents(db, recent);
     const write = db.transaction((seen: SeenEvents, some: readonly string[]) => {
       expect(some.filter((id) => seen.check(record(id)) !== FRESH)).toEqual([]);
-      seen.save(clock.now());
+      const fresh = seen.takeFresh();
+      recent.write(NOWHERE, fresh);
+      seen.moveOn(fresh, clock.now());
     });
-    const first = new SeenEvents(db);
     for (let at = 0; at < ids.length; at += 500) write(first, ids.slice(at, at + 500));
     const inTable = Number(db.prepare('SELECT count(*) FROM seen_event').pluck().get());
     expect(inTable).toBeGreaterThan(20_000);
@@ -52,7 +58,7 @@ describe('the memory of recent events', () => {
     known(first);
     db.close();
     db = openBrokerFile(file);
-    known(new SeenEvents(db));
+    known(new SeenEvents(db, new RecentCommits(db)));
     // What moved to the table does not stay beside it for ever.
     const beside = db.prepare('SELECT sum(length(ids)) / 24 FROM seen_recent').pluck().get();
     expect(Number(beside)).toBeLessThan(ids.length);
@@ -61,7 +67,7 @@ describe('the memory of recent events', () => {
 
   it('does not keep events of a commit that failed', () => {
     const db = openBrokerFile(file);
-    const seen = new SeenEvents(db);
+    const seen = new SeenEvents(db, new RecentCommits(db));
     const id = randomUUID();
     const record = recordOf(id);
     expect(seen.check(record)).toBe(FRESH);
@@ -79,7 +85,7 @@ describe('the memory of recent events', () => {
       const days = index % 5 === 0 ? 1 : 3;
       add.run(randomBytes(16), clock.now() - days * day);
     }
-    const reader = new Reader(db);
+    const reader = new Reader(db, new RecentCommits(db));
     const forget = () =>
       reader.forgetEvents({ kind: 'forgetEvents', before: clock.now() - 2 * day, limit: 10 });
     // Ten at a time; the fourth step finds the end.

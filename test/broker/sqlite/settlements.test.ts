@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RecentCommits } from '../../../services/broker/sqlite/file/recent-commits.ts';
+import { JOURNAL } from '../../../services/broker/sqlite/file/wire.ts';
 import {
   SETTLEMENTS_WAIT_MAX,
   SETTLEMENTS_WAIT_MS,
@@ -164,9 +166,9 @@ it('entries that the store has are deleted after a crash, too', async () => {
   };
   const kept = () => {
     const db = new Database(join(folder, 'broker.db'), { readonly: true });
-    const count = db.prepare('SELECT count(*) FROM log_journal').pluck().get();
+    const { length } = new RecentCommits(db).rows(JOURNAL);
     db.close();
-    return count;
+    return length;
   };
   const entries = [routed(anEvent()), routed(anEvent())];
   await broker.publishTasks(tasks(1).map((task) => ({ task, journal: entries })));

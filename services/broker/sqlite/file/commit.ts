@@ -1,26 +1,23 @@
 import type Database from 'better-sqlite3';
 import { PAGE_BYTES } from '../../../sqlite/database.ts';
 import { FRESH, SeenEvents } from '../seen-events.ts';
+import { openHalf } from './half-form.ts';
 import { OperationReader } from './operation-reader.ts';
-import { pack } from './packing.ts';
+import type { RecentCommits } from './recent-commits.ts';
 import {
-  type CommitHalfMessage,
   type CommitReply,
-  EVENTS,
   kindOf,
   OPERATION,
   RECORD_KINDS,
   type RecordKind,
   type Request,
-  ROW_FIELDS,
   STREAMS,
 } from './wire.ts';
 
-/**
- * The fewest pages of a commit: those of the rows' tables, of positions and of recent events, however little it holds.
- */
-const PAGES_PER_COMMIT = 6;
+/** The most pages of a commit beside its large rows and operations: its slot, and rows that leave the one it replaces. */
+const PAGES_PER_COMMIT = 4;
 
+type Half = ReturnType<typeof openHalf>;
 type Commit = Extract<Request, { kind: 'commit' }>;
 
 /**
@@ -30,9 +27,7 @@ type Commit = Extract<Request, { kind: 'commit' }>;
 export class Committer {
   readonly #db: Database.Database;
   readonly #schema: (kind: RecordKind) => number;
-  readonly #append: readonly Database.Statement[];
-  readonly #rowDelete: readonly Database.Statement[];
-  readonly #rowsDelete: readonly Database.Statement[];
+  readonly #recent: RecentCommits;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #seen: SeenEvents;
   /** The next position per stream and the next id of a delayed task, as of the last commit. */
@@ -43,19 +38,16 @@ export class Committer {
   /** Bytes written since the last checkpoint, about. */
   bytesInWal = 0;
 
-  constructor(db: Database.Database, schemaIds: readonly number[]) {
+  constructor(db: Database.Database, schemaIds: readonly number[], recent: RecentCommits) {
     this.#db = db;
     this.#schema = (kind) => schemaIds[RECORD_KINDS.indexOf(kind)] ?? 0;
-    this.#append = STREAMS.map((stream) => db.prepare(`INSERT INTO log_${stream} VALUES (?, ?, ?, ?, ?, ?)`));
-    this.#rowDelete = STREAMS.map((stream) => db.prepare(`DELETE FROM log_${stream} WHERE first = ?`));
-    this.#rowsDelete = STREAMS.map((stream) =>
-      db.prepare(`DELETE FROM log_${stream} WHERE first <= ? AND first + count - 1 <= ?`),
-    );
+    this.#recent = recent;
     this.#statements = prepare(db);
-    this.#seen = new SeenEvents(db);
-    const next = db.prepare<[number], number>('SELECT next FROM position WHERE stream = ?').pluck();
-    this.#next = STREAMS.map((_, stream) => next.get(stream) ?? 0);
-    this.#delayedNext = next.get(STREAMS.length) ?? 0;
+    this.#seen = new SeenEvents(db, recent);
+    const saved = db.prepare<[number], number>('SELECT next FROM position WHERE stream = ?').pluck();
+    const next = (stream: number) => recent.positions?.[stream] ?? saved.get(stream) ?? 0;
+    this.#next = STREAMS.map((_, stream) => next(stream));
+    this.#delayedNext = next(STREAMS.length);
   }
 
   /** Applies a commit. Throws SqliteError when it fails; then nothing of it is kept. */
@@ -63,17 +55,17 @@ export class Committer {
     const work = new CommitProgress(this.#next.slice(), this.#delayedNext, request.at);
     this.#statements.begin.run();
     try {
-      this.#apply(request.settlements, work);
-      if (this.#areNew(request.publications, work)) this.#apply(request.publications, work);
-      this.#savePositions(work);
+      this.#apply(openHalf(request.settlements), work);
+      const publications = openHalf(request.publications);
+      if (this.#areNew(publications, work)) this.#apply(publications, work);
       const setBy = request.setBy + work.forwardMs;
       if (setBy !== this.#setBy) this.#statements.setBySave.run(String(setBy));
-      this.#seen.save(work.at);
+      const fresh = this.#seen.takeFresh();
+      this.#recent.write([...work.next, work.delayedNext], fresh);
+      this.#seen.moveOn(fresh, work.at);
       this.#statements.commit.run();
     } catch (error) {
-      // Some errors roll back by themselves.
-      if (this.#db.inTransaction) this.#statements.rollback.run();
-      if (work.hasChecked) this.#seen.rolledBack();
+      this.#rollBack(work.hasChecked);
       throw error;
     }
     this.bytesInWal += PAGES_PER_COMMIT * PAGE_BYTES;
@@ -82,98 +74,93 @@ export class Committer {
     this.#next = work.next;
     this.#delayedNext = work.delayedNext;
     const { firsts, repeats, refused, stale } = work;
-    return { kind: 'committed', firsts: Float64Array.from(firsts), delayedFirst, repeats, refused, stale };
+    return { kind: 'committed', firsts, delayedFirst, repeats, refused, stale };
   }
 
-  #apply(half: CommitHalfMessage, work: CommitProgress): void {
-    for (let at = 0; at < half.rows.length; at += ROW_FIELDS) {
-      const [stream, offset, length, count, checked] = half.rows.subarray(at, at + ROW_FIELDS) as unknown as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      const buffer = half.streams[stream];
-      if (!buffer) throw new Error(`a batch row of ${STREAMS[stream]} came without its bytes`);
-      const fresh = checked ? this.#recordSeen(half, buffer, offset, count, work) : count;
-      work.firsts.push(fresh === 0 ? -1 : (work.next[stream] ?? 0));
-      if (fresh === 0) continue;
-      const schema = this.#schema(kindOf(stream));
-      const { blob, packed } = pack(Buffer.from(buffer, offset, length));
-      this.#append[stream]?.run(work.next[stream], count, work.at, schema, blob, packed);
-      work.next[stream] = (work.next[stream] ?? 0) + count;
-      this.bytesInWal += blob.length;
+  /** Empties the ring of recent commits, so that nothing is left in it of records that are done. Throws SqliteError. */
+  clearRecent(): void {
+    this.#statements.begin.run();
+    try {
+      this.#recent.clear();
+      this.#statements.commit.run();
+    } catch (error) {
+      this.#rollBack(false);
+      throw error;
     }
-    this.#operations(half, work);
+  }
+
+  #rollBack(hasChecked: boolean): void {
+    // Some errors roll back by themselves.
+    if (this.#db.inTransaction) this.#statements.rollback.run();
+    this.#recent.load();
+    if (hasChecked) this.#seen.rolledBack();
+  }
+
+  #apply(half: Half, work: CommitProgress): void {
+    for (const { stream, checked, count, bytes } of half.rows) {
+      const known = checked ? this.#recordSeen(half, bytes, count, work) : [];
+      const first = work.next[stream] ?? 0;
+      work.firsts.push(known.length === count ? -1 : first);
+      if (known.length === count) continue;
+      const schema = this.#schema(kindOf(stream));
+      this.#recent.add({
+        ...{ stream, first, count, at: work.at, schema, bytes },
+        done: bitsOf(known, count),
+      });
+      work.next[stream] = first + count;
+      this.bytesInWal += bytes.length;
+    }
+    this.#operations(half.operations, work);
   }
 
   /** Returns whether all events whose results are in the half are new; then they are remembered. */
-  #areNew({ routed, routedEnds }: CommitHalfMessage, work: CommitProgress): boolean {
-    if (!routed) return true;
+  #areNew({ routed, routedLengths }: Half, work: CommitProgress): boolean {
+    if (routedLengths.length === 0) return true;
     work.hasChecked = true;
-    const bytes = Buffer.from(routed);
     let start = 0;
-    for (const [index, end] of routedEnds.entries()) {
-      const seen = this.#seen.check(bytes.subarray(start, end));
+    for (const [index, length] of routedLengths.entries()) {
+      const seen = this.#seen.check(routed.subarray(start, start + length));
       if (seen !== FRESH) work.refused.push(index, seen);
-      start = end;
+      start += length;
     }
     if (work.refused.length > 0) this.#seen.forgetFresh();
     return work.refused.length === 0;
   }
 
-  /** Recognises repeated events. Returns how many are new. The repeated ones stay in the row, marked as done. */
-  #recordSeen(
-    half: CommitHalfMessage,
-    buffer: ArrayBuffer,
-    offset: number,
-    count: number,
-    work: CommitProgress,
-  ): number {
+  /** Recognises repeated events. Returns their places in the row, in which they stay, marked as done. */
+  #recordSeen({ eventLengths }: Half, bytes: Buffer, count: number, work: CommitProgress): number[] {
     work.hasChecked = true;
-    const bytes = Buffer.from(buffer);
     const known: number[] = [];
-    let start = offset;
+    let start = 0;
     for (let index = 0; index < count; index += 1) {
       const at = 2 * (work.eventsChecked + index);
-      const content = bytes.subarray(start, half.eventEnds[at] ?? start);
-      start = half.eventEnds[at + 1] ?? start;
-      const seen = this.#seen.check(content);
+      const seen = this.#seen.check(bytes.subarray(start, start + (eventLengths[at] ?? 0)));
+      start += eventLengths[at + 1] ?? 0;
       if (seen === FRESH) continue;
       known.push(index);
       work.repeats.push(work.eventsChecked + index, seen);
     }
     work.eventsChecked += count;
-    if (known.length > 0 && known.length < count) {
-      const bits = new Uint8Array(Math.ceil(count / 8));
-      for (const index of known) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
-      this.#statements.rowDone.run(EVENTS, work.next[EVENTS], bits);
-    }
-    return count - known.length;
+    return known;
   }
 
-  #operations(half: CommitHalfMessage, work: CommitProgress): void {
-    const { operationsBytes } = half;
-    const reader = new OperationReader(half.operations);
+  #operations(operations: Buffer, work: CommitProgress): void {
+    const reader = new OperationReader(operations);
     const on = this.#statements;
-    while (reader.position < operationsBytes) {
+    while (reader.position < operations.length) {
       const kind = reader.u8();
       switch (kind) {
-        case OPERATION.rowDelete: {
-          const stream = reader.f64();
-          const first = reader.f64();
-          this.#rowDelete[stream]?.run(first);
-          on.doneDelete.run(stream, first);
+        case OPERATION.rowDelete:
+          this.#rowDone(reader.f64(), reader.f64(), null);
           break;
-        }
         case OPERATION.rowDone:
-          on.rowDone.run(reader.f64(), reader.f64(), reader.bytes());
+          this.#rowDone(reader.f64(), reader.f64(), reader.bytes());
           break;
         case OPERATION.rowsDeleteUpTo: {
           const stream = reader.f64();
           const last = reader.f64();
-          this.#rowsDelete[stream]?.run(last, last);
+          this.#recent.doneUpTo(stream, last);
+          this.#recent.tables.doneUpTo(stream, last);
           break;
         }
         case OPERATION.delayedInsert:
@@ -221,16 +208,20 @@ export class Committer {
           throw new Error(`unknown operation ${kind}`);
       }
     }
-    this.bytesInWal += operationsBytes;
+    this.bytesInWal += operations.length;
   }
 
-  #savePositions(work: CommitProgress): void {
-    const { positionSave } = this.#statements;
-    for (const [stream, next] of work.next.entries()) {
-      if (next !== this.#next[stream]) positionSave.run(stream, next);
-    }
-    if (work.delayedNext !== this.#delayedNext) positionSave.run(STREAMS.length, work.delayedNext);
+  #rowDone(stream: number, first: number, bits: Uint8Array | null): void {
+    if (!this.#recent.done(stream, first, bits)) this.#recent.tables.done(stream, first, bits);
   }
+}
+
+/** Returns bits of which those in `places` are set; null when there are none. */
+function bitsOf(places: readonly number[], count: number): Uint8Array | null {
+  if (places.length === 0) return null;
+  const bits = new Uint8Array(Math.ceil(count / 8));
+  for (const index of places) bits[index >> 3] = (bits[index >> 3] ?? 0) | (1 << (index & 7));
+  return bits;
 }
 
 /** The assigned numbers and the findings of one commit. */
@@ -261,13 +252,6 @@ function prepare(db: Database.Database) {
     begin: db.prepare('BEGIN IMMEDIATE'),
     commit: db.prepare('COMMIT'),
     rollback: db.prepare('ROLLBACK'),
-    positionSave: db.prepare(
-      'INSERT INTO position VALUES (?, ?) ON CONFLICT DO UPDATE SET next = excluded.next',
-    ),
-    rowDone: db.prepare(
-      'INSERT INTO log_done VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET bits = excluded.bits',
-    ),
-    doneDelete: db.prepare('DELETE FROM log_done WHERE stream = ? AND first = ?'),
     setBySave: db.prepare(
       "INSERT INTO meta VALUES ('set_by', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
     ),

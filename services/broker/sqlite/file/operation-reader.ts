@@ -3,12 +3,18 @@ export class OperationReader {
   readonly #bytes: Buffer;
   position = 0;
 
-  constructor(buffer: ArrayBuffer) {
-    this.#bytes = Buffer.from(buffer);
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
   }
 
   u8(): number {
     return this.#bytes[this.position++] ?? 0;
+  }
+
+  u32(): number {
+    const value = this.#bytes.readUInt32LE(this.position);
+    this.position += 4;
+    return value;
   }
 
   f64(): number {
@@ -18,8 +24,9 @@ export class OperationReader {
   }
 
   bytes(): Buffer {
-    const start = this.position + 4;
-    this.position = start + this.#bytes.readUInt32LE(this.position);
+    const length = this.u32();
+    const start = this.position;
+    this.position += length;
     return this.#bytes.subarray(start, this.position);
   }
 }

@@ -1,5 +1,7 @@
 import type Database from 'better-sqlite3';
+import type { BatchRow } from './log-tables.ts';
 import { unpack } from './packing.ts';
+import type { RecentCommits } from './recent-commits.ts';
 import {
   type OpenedFile,
   type RecordStoreTable,
@@ -16,12 +18,14 @@ type Of<Kind extends Request['kind']> = Extract<Request, { kind: Kind }>;
 /** Reads of the data file. Runs in the thread that owns it, between two commits. */
 export class Reader {
   readonly #db: Database.Database;
+  readonly #recent: RecentCommits;
   readonly #statements: ReturnType<typeof prepare>;
   /** Where forgetting continues: the table is walked in small steps. */
   #forgetFrom: Buffer = Buffer.alloc(0);
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, recent: RecentCommits) {
     this.#db = db;
+    this.#recent = recent;
     this.#statements = prepare(db);
   }
 
@@ -32,16 +36,22 @@ export class Reader {
     let more = false;
     const select = this.#statements.rows[stream];
     if (!select) throw new Error(`no stream ${stream}`);
-    for (const { packed, ...row } of select.iterate(from)) {
-      const blob = unpack({ blob: row.blob, packed });
-      if (rows.length > 0 && bytes + blob.length > bytesMax) {
+    for (const row of inOrder(this.#stored(stream, select.iterate(from)), this.#recent.rows(stream, from))) {
+      if (rows.length > 0 && bytes + row.blob.length > bytesMax) {
         more = true;
         break;
       }
-      rows.push({ ...row, blob, done: this.#statements.done.get(stream, row.first) ?? null });
-      bytes += blob.length;
+      rows.push(row);
+      bytes += row.blob.length;
     }
     return { kind: 'rows', stream, rows, more };
+  }
+
+  *#stored(stream: number, found: Iterable<PackedRow>): Iterable<StoredRow> {
+    for (const { packed, ...row } of found) {
+      const blob = unpack({ blob: row.blob, packed });
+      yield { ...row, blob, done: this.#statements.done.get(stream, row.first) ?? null };
+    }
   }
 
   /** Returns delayed tasks of a class from (due, id) on, soonest first. */
@@ -96,16 +106,35 @@ export class Reader {
     const pending = STREAMS.map((stream, index) => {
       const sum =
         this.#db.prepare<[], number>(`SELECT coalesce(sum(count), 0) FROM log_${stream}`).pluck().get() ?? 0;
-      return done.all(index).reduce((left, bits) => left - bitsSet(bits), sum);
+      const recent = this.#recent.rows(index);
+      return [...done.all(index), ...recent.flatMap((row) => row.done ?? [])].reduce(
+        (left, bits) => left - bitsSet(bits),
+        recent.reduce((all, { count }) => all + count, sum),
+      );
     });
-    const oldest = STREAMS.map(
-      (stream) =>
-        this.#db.prepare<[], number>(`SELECT coalesce(min(first), -1) FROM log_${stream}`).pluck().get() ??
-        -1,
-    );
+    const oldest = STREAMS.map((stream, index) => {
+      const stored = this.#db
+        .prepare<[], number | null>(`SELECT min(first) FROM log_${stream}`)
+        .pluck()
+        .get();
+      const firsts = [stored ?? [], this.#recent.rows(index)[0]?.first ?? []].flat();
+      return firsts.length === 0 ? -1 : Math.min(...firsts);
+    });
     const count = this.#db.prepare<[number], number>('SELECT count(*) FROM delayed WHERE class = ?').pluck();
     return { pending, oldest, delayed: STREAMS.map((_, index) => count.get(index) ?? 0) };
   }
+}
+
+type PackedRow = Omit<StoredRow, 'done'> & { readonly packed: number };
+
+/** Merges the rows of a table and those of recent commits, in the order of their positions. */
+function* inOrder(stored: Iterable<StoredRow>, recent: readonly BatchRow[]): Iterable<StoredRow> {
+  const waiting = recent.map(({ bytes, ...row }) => ({ ...row, blob: bytes }));
+  for (const row of stored) {
+    while ((waiting[0]?.first ?? row.first) < row.first) yield waiting.shift() as StoredRow;
+    yield row;
+  }
+  yield* waiting;
 }
 
 function bitsSet(bits: Uint8Array): number {
@@ -121,7 +150,7 @@ function prepare(db: Database.Database) {
     );
   return {
     rows: STREAMS.map((stream) =>
-      db.prepare<[number], Omit<StoredRow, 'done'> & { readonly packed: number }>(
+      db.prepare<[number], PackedRow>(
         `SELECT first, count, at, schema, blob, packed FROM log_${stream} WHERE first >= ? ORDER BY first`,
       ),
     ),

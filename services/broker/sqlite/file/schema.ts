@@ -7,7 +7,9 @@ const TABLES = `
   CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   -- What each record was written with: rows name a schema by its id, so that old rows stay readable.
   CREATE TABLE writer_schema(id INTEGER PRIMARY KEY, record TEXT NOT NULL, schema TEXT NOT NULL);
-  -- Where each stream goes on: positions are never used twice, also when every row is gone.
+  -- The last commits, in a ring of slots (see recent-commits.ts).
+  CREATE TABLE recent_commit(slot INTEGER PRIMARY KEY, content BLOB NOT NULL);
+  -- Where each stream goes on when no slot says it: positions are never used twice, also when every row is gone.
   CREATE TABLE position(stream INTEGER PRIMARY KEY, next INTEGER NOT NULL);
   -- Which records of a batch row are done, until all of them are and the row goes.
   CREATE TABLE log_done(
@@ -33,7 +35,7 @@ const TABLES = `
   );
 `;
 
-/** One row per commit and stream rather than per record, so that a record costs very little. packed: see packing.ts. */
+/** Rows of many records that were committed together, and small ones that have left the ring. packed: see packing.ts. */
 const logTable = (stream: string) => `
   CREATE TABLE log_${stream}(
     first INTEGER PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL,

@@ -24,30 +24,6 @@ export function kindOf(stream: number): RecordKind {
   return stream === JOURNAL ? 'journal' : 'task';
 }
 
-/** Numbers per batch row in `CommitHalfMessage.rows`. */
-export const ROW_FIELDS = 5;
-
-/** One half of a commit. */
-export interface CommitHalfMessage {
-  /** Per batch row: stream, byte offset, byte length, record count, 1 if event ids are to be checked. */
-  readonly rows: Float64Array;
-  /** The rows' bytes by stream. */
-  readonly streams: readonly (ArrayBuffer | null)[];
-  /**
-   * Of each event of the checked rows, the end of its content and its end, counted from the start of the stream's buffer.
-   */
-  readonly eventEnds: Uint32Array;
-  /**
-   * The contents of events whose results are in this half, and the end of each: when one of them is known, nothing of the half is
-   * written.
-   */
-  readonly routed: ArrayBuffer | null;
-  readonly routedEnds: Uint32Array;
-  /** Everything else, as consecutive operations (see OPERATION). */
-  readonly operations: ArrayBuffer;
-  readonly operationsBytes: number;
-}
-
 /** Operations: one byte of kind, then the fields named here (f64 little-endian; `bytes` = u32 length + bytes). */
 export const OPERATION = {
   /** stream f64, first f64: every record of the batch row is done. */
@@ -84,9 +60,9 @@ export type Request =
       /** How far the system's time is ahead of the clock that due times are written by, milliseconds. */
       readonly setBy: number;
       /** Settlements: retried until they are durable. */
-      readonly settlements: CommitHalfMessage;
-      /** Publications: rejected when the commit fails. */
-      readonly publications: CommitHalfMessage;
+      readonly settlements: ArrayBuffer;
+      /** Publications: rejected when the commit fails. Both as `sealHalf` writes them. */
+      readonly publications: ArrayBuffer;
     }
   | { readonly kind: 'readRows'; readonly stream: number; readonly from: number; readonly bytesMax: number }
   | {
@@ -116,7 +92,7 @@ export type RecordStoreTable = 'quarantine' | 'dead_letter';
 export interface CommitReply {
   readonly kind: 'committed';
   /** Per batch row, those of settlements first: the position of its first record, or −1 when all were repeated. */
-  readonly firsts: Float64Array;
+  readonly firsts: readonly number[];
   /** The id of the first delayed task inserted; the others are consecutive, those of settlements first. */
   readonly delayedFirst: number;
   /** Pairs: index among the checked events, 1 = known with the same content, 2 = with another. */
@@ -139,7 +115,7 @@ export interface FailReply {
   /** Whether trying again may help: the disk was full, for example. */
   readonly passing: boolean;
   /** Returned for the next try. */
-  readonly settlements: CommitHalfMessage;
+  readonly settlements: ArrayBuffer;
 }
 
 /** Records in their stored form, to be decoded with the schema they were written with. */

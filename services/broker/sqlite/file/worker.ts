@@ -8,8 +8,9 @@ import { type ExclusiveLock, lockExclusively } from '../../../sqlite/exclusive-l
 import { purge } from '../../../sqlite/purge.ts';
 import { Committer } from './commit.ts';
 import { Reader } from './reads.ts';
+import { RecentCommits } from './recent-commits.ts';
 import { instanceOf, moveDueTimes, openBrokerFile, writerSchemas } from './schema.ts';
-import type { CommitHalfMessage, EngineThreadData, Reply, Request } from './wire.ts';
+import type { EngineThreadData, Reply, Request } from './wire.ts';
 
 /** After about this many bytes written, the WAL is copied into the file: few enough to delay a commit only shortly. */
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
@@ -33,8 +34,9 @@ function open(): OpenFile | null {
     db = openBrokerFile(file);
     moveDueTimes(db);
     const { ids, all } = writerSchemas(db, schemas);
-    const reader = new Reader(db);
-    const engine = { lock, db, committer: new Committer(db, ids), reader };
+    const recent = new RecentCommits(db);
+    const reader = new Reader(db, recent);
+    const engine = { lock, db, committer: new Committer(db, ids, recent), reader };
     send({ kind: 'opened', instance: instanceOf(db, instance), ...reader.waiting(), schemas: all });
     return engine;
   } catch (error) {
@@ -52,13 +54,13 @@ function send(reply: Reply, transfer: ArrayBuffer[] = []): void {
 function commit(engine: OpenFile, request: Extract<Request, { kind: 'commit' }>): void {
   try {
     const committed = engine.committer.commit(request);
-    const spare = [...buffersOf(request.settlements), ...buffersOf(request.publications)];
+    const spare = [request.settlements, request.publications];
     send({ ...committed, spare }, spare);
   } catch (error) {
     const code = error instanceof Database.SqliteError ? error.code : 'ERROR';
     const message = messageOf(error);
     const { settlements } = request;
-    send({ kind: 'failed', code, message, passing: mayPass(code), settlements }, buffersOf(settlements));
+    send({ kind: 'failed', code, message, passing: mayPass(code), settlements }, [settlements]);
     return;
   }
   if (engine.committer.bytesInWal < CHECKPOINT_BYTES) return;
@@ -80,10 +82,6 @@ function mayPass(code: string): boolean {
   return ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_BUSY'].some((passing) => code.startsWith(passing));
 }
 
-function buffersOf(half: CommitHalfMessage): ArrayBuffer[] {
-  return [...half.streams, half.routed, half.operations].filter((buffer) => buffer !== null);
-}
-
 function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'close' }>): Reply {
   const { reader } = engine;
   try {
@@ -101,6 +99,7 @@ function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'cl
       case 'readQuarantined':
         return reader.quarantined(request);
       case 'purge': {
+        engine.committer.clearRecent();
         const isWhole = purge(engine.db, request.bytesMax);
         engine.committer.bytesInWal = 0;
         return { kind: 'purged', isWhole };
