@@ -1,5 +1,5 @@
 import { arrived, type RunOptions, withService } from './engine.ts';
-import { type Floor, type FloorMeter, type FloorSamples, floorOf } from './floor/floor.ts';
+import { type Floor, type FloorMeter, type FloorSamples, floorOf, ratiosOf } from './floor/floor.ts';
 import { makeEvents, serialise } from './load.ts';
 import { type Latency, latencyOf } from './measure.ts';
 import type { Parked } from './parked.ts';
@@ -17,7 +17,7 @@ export interface LatencyResult extends Latency {
   /** Tasks put back without an attempt, the warm-up's included. */
   readonly parked: Parked;
   readonly floor: Floor;
-  /** The latency divided by the floor. */
+  /** As `ratiosOf` returns them. */
   readonly ratios: { readonly p50: number; readonly p99: number };
 }
 
@@ -59,7 +59,7 @@ export function measureLatency(options: LatencyOptions): Promise<LatencyResult> 
       ...{ eventsPerSecond, events: posted.size, ...latency },
       parked: await service.parkedTasks(),
       floor: floorFound,
-      ratios: { p50: latency.p50Ms / floorFound.ms, p99: latency.p99Ms / floorFound.ms },
+      ratios: ratiosOf(latency, floorFound),
     };
   });
 }

@@ -29,7 +29,7 @@ const KAFKA: Partial<Throughput> = {
 const latency = (row: Partial<Latency> = {}): Latency => ({
   ...{ run: 1, engine: 'sqlite', brokers: 0, eventsPerSecond: 200, events: 1000, deliveries: 1000 },
   ...{ p50Ms: 3, p99Ms: 8, p999Ms: 20, maxMs: 30, parked: {} },
-  floor: { diskMs: 1.25, requestMs: 0.5, diskAndRequestMs: 2, produceAndFetchMs: null, ms: 2 },
+  floor: { diskMs: 1.25, requestMs: 0.5, diskAndRequestMs: 2, produceAndFetchMs: null, ms: 2, p99Ms: 4 },
   ratios: { p50: 1.5, p99: 4 },
   ...row,
 });
@@ -56,10 +56,17 @@ describe('the report of the benchmark', () => {
   });
 
   test('shows the latency with its floor and the ratios to it', () => {
-    const floor = { diskMs: 1.25, requestMs: 0.5, diskAndRequestMs: 2, produceAndFetchMs: 3, ms: 5 };
+    const floor = {
+      diskMs: 1.25,
+      requestMs: 0.5,
+      diskAndRequestMs: 2,
+      produceAndFetchMs: 3,
+      ms: 5,
+      p99Ms: 9,
+    };
     const kafka = latency({ engine: 'kafka', brokers: 1, floor, ratios: { p50: 0.6, p99: 1.6 } });
     const text = reportText(report({ latency: [latency(), kafka] }));
-    expect(text).toContain('p50 1.50 × floor, p99 4.00 × floor');
+    expect(text).toContain('p50 1.50 × floor, p99 4.00 × that of the floor');
     expect(text).toContain('floor 2.00 ms: fdatasync of 2 KB and a request 2.00 ms (fdatasync alone 1.25 ms');
     expect(text).toContain(
       'floor 5.00 ms: fdatasync of 2 KB and a request 2.00 ms + produce and fetch 3.00 ms',

@@ -1,5 +1,5 @@
 import { startChild } from '../child.ts';
-import { percentile } from '../measure.ts';
+import { type Latency, percentile } from '../measure.ts';
 
 /**
  * The floor of the latency: what each webhook needs at the least, measured one at a time by a process that does nothing
@@ -16,6 +16,8 @@ export interface Floor {
   readonly produceAndFetchMs: number | null;
   /** The sum of what the engine needs. */
   readonly ms: number;
+  /** The same at the 99th percentile. */
+  readonly p99Ms: number;
 }
 
 export interface FloorOptions {
@@ -66,21 +68,31 @@ export async function startFloorMeter(options: FloorOptions): Promise<FloorMeter
   };
 }
 
-/** Returns the medians over all turns. */
+/** Returns the latency divided by the floor: the median by its median, the 99th percentile by its own. */
+export function ratiosOf({ p50Ms, p99Ms }: Pick<Latency, 'p50Ms' | 'p99Ms'>, floor: Floor) {
+  return { p50: p50Ms / floor.ms, p99: p99Ms / floor.p99Ms };
+}
+
+/** Returns the medians and the 99th percentile over all turns. */
 export function floorOf(turns: readonly FloorSamples[]): Floor {
   const all = (of: keyof FloorSamples) => turns.flatMap((samples) => samples[of]);
   const [disk, request, produceAndFetch] = [all('disk'), all('request'), all('produceAndFetch')];
-  const diskAndRequestMs = median(disk.map((ms, index) => ms + (request[index] ?? Number.NaN)));
-  const produceAndFetchMs = produceAndFetch.length === 0 ? null : median(produceAndFetch);
+  const both = disk.map((ms, index) => ms + (request[index] ?? Number.NaN));
+  const diskAndRequestMs = median(both);
+  const isKafka = produceAndFetch.length > 0;
+  const produceAndFetchMs = isKafka ? median(produceAndFetch) : null;
   return {
     diskMs: median(disk),
     requestMs: median(request),
     diskAndRequestMs,
     produceAndFetchMs,
     ms: diskAndRequestMs + (produceAndFetchMs ?? 0),
+    p99Ms: at(both, 0.99) + (isKafka ? at(produceAndFetch, 0.99) : 0),
   };
 }
 
-function median(values: readonly number[]): number {
-  return percentile(Float64Array.from(values).sort(), 0.5);
+const median = (values: readonly number[]): number => at(values, 0.5);
+
+function at(values: readonly number[], share: number): number {
+  return percentile(Float64Array.from(values).sort(), share);
 }

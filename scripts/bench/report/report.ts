@@ -76,9 +76,13 @@ function latencyLines(all: readonly Numbered<LatencyResult>[]): string[] {
 function latencyFigures(figures: LatencyFigures): string {
   const { ratios, parked } = figures;
   return (
-    `${latencyText(figures)}; p50 ${ratios.p50.toFixed(2)} × floor, p99 ${ratios.p99.toFixed(2)} × floor; ` +
+    `${latencyText(figures)}; ${ratiosText(ratios)}; ` +
     `${parkedSoon(parked)} tasks parked for 3 s, ${parkedLater(parked)} for longer`
   );
+}
+
+export function ratiosText({ p50, p99 }: LatencyResult['ratios']): string {
+  return `p50 ${p50.toFixed(2)} × floor, p99 ${p99.toFixed(2)} × that of the floor`;
 }
 
 export function floorText({ floor }: Pick<LatencyResult, 'floor'>): string {
@@ -86,7 +90,7 @@ export function floorText({ floor }: Pick<LatencyResult, 'floor'>): string {
   const kafka = floor.produceAndFetchMs === null ? '' : ` + produce and fetch ${ms(floor.produceAndFetchMs)}`;
   return (
     `floor ${ms(floor.ms)}: fdatasync of 2 KB and a request ${ms(floor.diskAndRequestMs)}${kafka} ` +
-    `(fdatasync alone ${ms(floor.diskMs)}, request alone ${ms(floor.requestMs)}), each at the median`
+    `(fdatasync alone ${ms(floor.diskMs)}, request alone ${ms(floor.requestMs)}), each at the median; its own p99 ${ms(floor.p99Ms)}`
   );
 }
 

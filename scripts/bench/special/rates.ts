@@ -6,11 +6,14 @@
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bareTarget } from '../bare-loop.ts';
 import { arrived, type RunOptions, recorded, withService } from '../engine.ts';
 import { DATA_DIR } from '../engines.ts';
+import { type Floor, type FloorMeter, floorOf, ratiosOf, startFloorMeter } from '../floor/floor.ts';
 import { makeEvents, type Producer, serialise } from '../load.ts';
 import { type Latency, latencyOf, latencyText, usageOf } from '../measure.ts';
 import { nameOf } from '../report/names.ts';
+import { ratiosText } from '../report/report.ts';
 import type { Service } from '../service.ts';
 import { countsOf, hasStrace, type Syncs } from './syncs.ts';
 
@@ -27,11 +30,17 @@ export interface RatesRow extends Latency {
   readonly writtenBytes: number;
   /** Of the service, at the end. */
   readonly pssMib: number;
+  readonly floor: Floor;
+  readonly ratios: ReturnType<typeof ratiosOf>;
   /** Null where strace is not installed. */
   readonly syncs: Syncs | null;
 }
 
+/** The time of the floor's samples before and after each row, at its rate. */
+const FLOOR_SECONDS = 5;
+
 interface RatesOptions extends RunOptions {
+  readonly ca: string;
   readonly rates: readonly number[];
   /** The length of a row. */
   readonly seconds: number;
@@ -39,11 +48,13 @@ interface RatesOptions extends RunOptions {
 
 export async function measureRates(options: RatesOptions): Promise<RatesResult> {
   const { engine, rates } = options;
+  const brokers = engine.kafka?.brokers ?? [];
+  const floor = await startFloorMeter({ ...bareTarget(options), folder: DATA_DIR, brokers });
   const rows = await withService(options, 1, async (service, producer) => {
     const found: Omit<RatesRow, 'syncs'>[] = [];
-    for (const rate of rates) found.push(await measureRow(options, service, producer, rate));
+    for (const rate of rates) found.push(await measureRow({ ...options, floor }, service, producer, rate));
     return found;
-  });
+  }).finally(() => floor.stop());
   const syncs = hasStrace() ? await countSyncs(options) : [];
   return {
     engine: engine.name,
@@ -74,14 +85,24 @@ async function countSyncs(options: RatesOptions): Promise<readonly Syncs[]> {
   }
 }
 
-async function measureRow(options: RatesOptions, service: Service, producer: Producer, rate: number) {
+async function measureRow(
+  options: RatesOptions & { readonly floor: FloorMeter },
+  service: Service,
+  producer: Producer,
+  rate: number,
+) {
+  const pace = { eventsPerSecond: rate, seconds: FLOOR_SECONDS };
+  const samples = [await options.floor.measure(pace)];
   const before = usageOf(...service.pids);
   const posted = await run(options, service, producer, rate);
   const after = usageOf(...service.pids);
   const latency = latencyOf(posted, await options.receiver.recorded());
+  samples.push(await options.floor.measure(pace));
+  const floor = floorOf(samples);
   const perEvent = (of: 'cpuMs' | 'writtenBytes') => (after[of] - before[of]) / posted.size;
   return {
     ...{ eventsPerSecond: rate, ...latency, pssMib: after.pssKib / 1024 },
+    ...{ floor, ratios: ratiosOf(latency, floor) },
     ...{ cpuMicros: perEvent('cpuMs') * 1000, writtenBytes: perEvent('writtenBytes') },
   };
 }
@@ -108,7 +129,7 @@ export function ratesText({ engine, brokers, rows }: RatesResult): string {
         ? 'strace is not installed: fsyncs not counted'
         : `${(syncs.commits + syncs.others).toFixed(2)} fsyncs (${syncs.commits.toFixed(2)} of commits)`;
     const cost = `${cpuMicros.toFixed(0)} µs, ${(writtenBytes / 1000).toFixed(1)} KB, ${synced}`;
-    return `  ${`${eventsPerSecond}/s`.padEnd(6)} ${cost} per event; ${latencyText(row)}; ${pssMib.toFixed(0)} MiB`;
+    return `  ${`${eventsPerSecond}/s`.padEnd(6)} ${cost} per event; ${latencyText(row)} (${ratiosText(row.ratios)}); ${pssMib.toFixed(0)} MiB`;
   });
   return [`${nameOf(engine, brokers)}, what an event costs at a steady rate:`, ...lines].join('\n');
 }
