@@ -207,7 +207,7 @@ await describeWithPostgres('two apis on one PostgreSQL', (createDatabase) => {
     for (let n = 0; n < 200; n += 1) expect(codeOf(await list(api.keys.own))).toBe('rate_limited');
     const written = await statistic('n_tup_ins + n_tup_upd', 'request_window');
     expect(written).toBeGreaterThan(limit);
-    // Each api counts four requests at a time. When the first answer says so, three earlier ones may have started three more.
+    // Each api counts four requests at a time. Before it reads the first refusal, three answers under the limit may each start one more.
     expect(written).toBeLessThanOrEqual(limit + 2 * (4 + 3));
   });
 });

@@ -72,6 +72,7 @@ describe('the report of the benchmark', () => {
       'floor 5.00 ms: fdatasync of 2 KB and a request 2.00 ms + produce and fetch 3.00 ms',
     );
     expect(reportHtml(report())).toContain('1.50 × floor');
+    expect(reportHtml(report())).toContain('4.00 × that of the floor');
   });
 
   test('shows requests, and records written and read, per delivery with Kafka only', () => {

@@ -53,7 +53,10 @@ export function reportHtml(report: Report): string {
       label: latencyLabel(row),
       value: row[of],
       text: `${row[of].toFixed(1)} ms`,
-      note: `${(row[of] / row.floor.ms).toFixed(2)} × floor`,
+      note:
+        of === 'p99Ms'
+          ? `${row.ratios.p99.toFixed(2)} × that of the floor`
+          : `${(row[of] / row.floor.ms).toFixed(2)} × floor`,
     }));
   const floor = report.latency.map((row) => ({
     label: latencyLabel(row),

@@ -15,7 +15,7 @@ export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promis
 
 /**
  * Returns the metadata of topics, as soon as each partition has a leader. Brokers learn of a new topic one after the other:
- * the one that is asked may not know it yet, although another has told of it.
+ * the broker that is asked may not know it yet, although another one does.
  */
 export async function metadataOf(admin: Admin, names: string[]): Promise<ITopicMetadata[]> {
   let found: ITopicMetadata[] = [];

@@ -16,7 +16,7 @@ const SLOT_BYTES = 8148;
 const POSITIONS = STREAMS.length + 1;
 /** Content length u32, number of the commit f64, positions f64 each. */
 const HEADER_BYTES = 4 + 8 + 8 * POSITIONS;
-/** The ids of so many commits leave their slots together: as one row of `seen_recent`. */
+/** The ids of this many commits move together into one row of `seen_recent`. */
 const IDS_LEAVE_TOGETHER = 64;
 
 /** In a slot beside OPERATION's marks: stream, first, count, at, schema f64 each, bytes, bytes: the done bits. */
@@ -34,11 +34,11 @@ interface Commit {
 /**
  * The last commits, each as one row of a table that is a ring: batch rows that fit, what they finish of earlier ones,
  * the ids of their events, and where each stream goes on. So a commit of few records writes one page, not one per table.
- * A batch row that is still open when its slot is written again moves to the tables. One copy is in memory, because the
- * file is read only when it is opened and after a commit that failed.
+ * A batch row that is still open when its slot is written again moves to the tables. A copy of all slots is
+ * kept in memory: the file is read only when it is opened and after a failed commit.
  */
 export class RecentCommits {
-  /** Where rows are that are in no slot. */
+  /** The tables of rows that are in no slot. */
   readonly tables: LogTables;
   readonly #all: Database.Statement<[], Buffer>;
   readonly #put: Database.Statement;
@@ -262,14 +262,10 @@ export class RecentCommits {
 }
 
 function readRow(reader: OperationReader): BatchRow {
-  const [stream, first, count, at, schema] = Array.from({ length: 5 }, () => reader.f64()) as unknown as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const bytes = new Uint8Array(reader.bytes());
+  const row = {
+    ...{ stream: reader.f64(), first: reader.f64(), count: reader.f64(), at: reader.f64() },
+    ...{ schema: reader.f64(), bytes: new Uint8Array(reader.bytes()) },
+  };
   const done = new Uint8Array(reader.bytes());
-  return { stream, first, count, at, schema, bytes, done: done.length === 0 ? null : done };
+  return { ...row, done: done.length === 0 ? null : done };
 }
