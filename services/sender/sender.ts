@@ -8,7 +8,7 @@ import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
 import { type DeliveryTask, type ParkedReason, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
-import { type Logger, withoutRedaction } from '../telemetry/logger.ts';
+import { infoLines, type Logger } from '../telemetry/logger.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
 import { resultOf, resultOfStatus } from './attempt-result.ts';
@@ -82,7 +82,8 @@ class RunningSender implements Sender, PendingTaskOwner {
   readonly #activity: Activity;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
-  readonly #attempts: Logger;
+  /** Null: the log has no lines of attempts. */
+  readonly #attempts: ReturnType<typeof infoLines>;
   readonly #parkingLog: ParkingLog;
   readonly #intakes: Intake[] = [];
   #isStopping = false;
@@ -93,7 +94,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     this.#deps = deps;
     this.#activity = deps.activity ?? NOT_WATCHED;
     this.blame = deps.transport.blame ?? new Blame(deps.clock);
-    this.#attempts = withoutRedaction(deps.log);
+    this.#attempts = infoLines(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
@@ -237,7 +238,8 @@ class RunningSender implements Sender, PendingTaskOwner {
     let { settlement } = delivery;
     if (delivery.kind === 'attempted') {
       settleInLanes(pending, resultOf(delivery.posted.exchange), delivery.posted);
-      this.#attempts.info(attemptLine(task, delivery), 'attempt');
+      const { clock } = this.#deps;
+      this.#attempts?.write(attemptLine(task, delivery, clock.system(clock.wall())));
       if (tracer) settlement = traceAttempt(tracer, task, delivery);
     } else {
       lanes.settle(pending, 'uncounted', null);

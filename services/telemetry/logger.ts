@@ -22,6 +22,7 @@ export function createLogger(level: string, destination: DestinationStream = new
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED },
     destination,
   );
+  outputs.set(log, destination);
   if (destination instanceof LogOutput) {
     destination.onDropped = (lines) =>
       log.error(
@@ -45,12 +46,17 @@ export function countDroppedLines(output: LogOutput, registry: Registry): void {
   });
 }
 
+/** Where the lines of each logger go. */
+const outputs = new WeakMap<Logger, DestinationStream>();
+
 /**
- * Returns the logger without redaction, for the line of every attempt: its fields are chosen one by one, and redacting
- * them would cost 11 µs of the 130 µs of a delivery.
+ * Returns where a logger made by `createLogger` writes its lines, for lines of the level "info" that are put together
+ * elsewhere; null when it writes none of that level.
  */
-export function withoutRedaction(log: Logger): Logger {
-  return log.child({}, { redact: [] });
+export function infoLines(log: Logger): DestinationStream | null {
+  const output = outputs.get(log);
+  if (output === undefined) throw new Error('infoLines needs a logger of createLogger, not a child of it');
+  return log.isLevelEnabled('info') ? output : null;
 }
 
 /** Resolves when every line so far is written, when lines cannot be written, or after `withinMs`. */

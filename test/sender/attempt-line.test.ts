@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Outcome } from '../../services/domain/outcome.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { attemptLine } from '../../services/sender/attempt-line.ts';
-import { createLogger, withoutRedaction } from '../../services/telemetry/logger.ts';
+import { createLogger, infoLines } from '../../services/telemetry/logger.ts';
 
 const AT = Date.UTC(2030, 0, 1);
 
@@ -16,10 +16,10 @@ const TASK: DeliveryTask = {
   body: Buffer.from('{}'),
 };
 
-function lineOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | null): unknown {
+function madeOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | null, at = AT): never {
   const response = { status: 503, headers: [], body: Buffer.alloc(0), bodyTruncated: false };
   const attempted = {
-    ...{ kind: 'attempted', delivery: task, endpointVersion: 3, startedAt: AT, durationMs: 12.345, outcome },
+    ...{ kind: 'attempted', delivery: task, endpointVersion: 3, startedAt: at, durationMs: 12.345, outcome },
     ...{
       failureCode: failureDetail === null ? null : 'http_5xx',
       failureDetail,
@@ -27,11 +27,11 @@ function lineOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | nu
       signature: 'v1,x',
     },
   };
-  const delivery = { kind: 'attempted', attempted, lateMs: 4.2 };
-  const lines: string[] = [];
-  const log = withoutRedaction(createLogger('info', { write: (line) => void lines.push(line) }));
-  log.info(attemptLine(task, delivery as never), 'attempt');
-  return JSON.parse(lines.join(''));
+  return { kind: 'attempted', attempted, lateMs: 4.2 } as never;
+}
+
+function lineOf(task: DeliveryTask, outcome: Outcome, failureDetail: string | null): unknown {
+  return JSON.parse(attemptLine(task, madeOf(task, outcome, failureDetail), AT));
 }
 
 test('the log line of a failed attempt says why it failed, how late it was and when the next one is due', () => {
@@ -40,7 +40,7 @@ test('the log line of a failed attempt says why it failed, how late it was and w
     ...{ merchant: 'm-1', type: 'KYC', sub_type: 'VERIFIED', trigger: 'live' },
     ...{ attempt: 2, attempts_max: 7, hop: 1, outcome: 'retry' },
     ...{ failure_code: 'http_5xx', failure_detail: 'HTTP 503', response_status: 503 },
-    ...{ level: 30, time: expect.any(String), msg: 'attempt' },
+    ...{ level: 30, time: '2030-01-01T00:00:00.000Z', msg: 'attempt' },
     ...{ duration_ms: 12.3, late_ms: 4, since_accepted_ms: 3012, next_at: '2030-01-01T00:12:11.000Z' },
   });
 });
@@ -52,4 +52,31 @@ test('the log line of an attempt keeps any text unchanged', () => {
       expect(line).toMatchObject({ event: eventId, failure_detail: detail, next_at: null });
     }),
   );
+});
+
+test('the log line of an attempt is the one that the logger would write of its fields', () => {
+  const text = fc.string({ unit: 'binary' });
+  const outcomes = fc.oneof(
+    fc.constant({ kind: 'delivered' as const }),
+    fc.constant({ kind: 'exhausted' as const }),
+    fc.record({ kind: fc.constant('retry' as const), dueAt: fc.integer({ min: 0, max: 4e12 }) }),
+  );
+  fc.assert(
+    fc.property(text, text, text, fc.option(text), outcomes, (eventId, merchantId, subType, detail, outcome) => {
+      const written: string[] = [];
+      const log = createLogger('info', { write: (line) => void written.push(line) });
+      const task = { ...TASK, eventId, merchantId, subType };
+      const line = attemptLine(task, madeOf(task, outcome as Outcome, detail), AT);
+      const { level: _level, time, msg, ...fields } = JSON.parse(line);
+      log.info(fields, msg);
+      expect(line).toBe(written.join('').replace(/"time":"[^"]*"/, `"time":"${time}"`));
+    }),
+  );
+});
+
+test('the lines of attempts go where the logger writes, and nowhere when it writes none of that level', () => {
+  const output = { write: () => {} };
+  expect(infoLines(createLogger('info', output))).toBe(output);
+  expect(infoLines(createLogger('warn', output))).toBeNull();
+  expect(() => infoLines(createLogger('info', output).child({}))).toThrow('createLogger');
 });

@@ -159,7 +159,7 @@ describe('a successful attempt', () => {
     expect(attempted.response).toMatchObject({ status: 200, bodyTruncated: false });
     expect(attempted.delivery).toMatchObject({ deliveryId: task.deliveryId, attempt: 1, attemptsMax: 7 });
     expect(attempted.delivery).not.toHaveProperty('body');
-    const line = delivery.kind === 'attempted' && attemptLine(task, delivery);
+    const line = delivery.kind === 'attempted' && attemptLine(task, delivery, 0);
     const everything = JSON.stringify([delivery, line]) + logged;
     expect(everything).not.toContain(SECRET.slice('whsec_'.length));
   });
