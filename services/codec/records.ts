@@ -27,7 +27,12 @@ type InAvro<T> = {
 
 export const taskCodec = recordCodec<DeliveryTask>(['DeliveryTask.avsc'], taskToAvro, taskFromAvro);
 
-export const eventCodec = recordCodec<DomainEvent>(['DomainEvent.avsc'], eventAsText, eventFromAvro);
+const EVENT_SCHEMA = ['DomainEvent.avsc'] as const;
+
+export const eventCodec = recordCodec<DomainEvent>(EVENT_SCHEMA, eventAsText, eventFromAvro);
+
+/** The same bytes, of an event whose data is text already. */
+export const eventTextCodec = recordCodec<EventAsText>(EVENT_SCHEMA, (event) => event, eventTextFromAvro);
 
 export const directoryCodec = recordCodec<DirectoryChange>(
   ['DirectoryChange.avsc'],
@@ -107,6 +112,10 @@ function taskFromAvro(value: InAvro<DeliveryTask>): DeliveryTask {
   if (linkedSpan !== null) task.linkedSpan = linkedSpan;
   if (parked !== null) task.parked = { ...parked };
   return task;
+}
+
+function eventTextFromAvro(value: EventAsText): EventAsText {
+  return withData(value, value.data);
 }
 
 function eventFromAvro(value: EventAsText): DomainEvent {

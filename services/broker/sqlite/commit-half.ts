@@ -3,13 +3,13 @@ import type { RecordCodec } from '../../codec/record-codec.ts';
 import {
   deadLetterCodec,
   directoryCodec,
-  eventCodec,
+  eventTextCodec,
   publisherBytes,
   quarantinedCodec,
   taskCodec,
 } from '../../codec/records.ts';
 import { type DirectoryChange, directoryKey } from '../../domain/directory.ts';
-import type { DomainEvent } from '../../domain/event.ts';
+import type { DomainEvent, EventAsText } from '../../domain/event.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import type { Quarantined } from '../../domain/quarantine.ts';
 import { type DeliveryTask, taskClass } from '../../domain/task.ts';
@@ -119,10 +119,10 @@ export class CommitHalf {
    * Names an event whose results are written into this half, in place of the event: when it is known, nothing of the
    * half is written.
    */
-  routed(event: DomainEvent): void {
+  routed(event: EventAsText): void {
     this.#routed ??= new ByteWriter(this.#spare.take());
     const start = this.#routed.length;
-    eventCodec.encode(event, this.#routed);
+    eventTextCodec.encode(event, this.#routed);
     this.#routed.truncate(this.#routed.length - publisherBytes(event));
     this.#routedLengths.push(this.#routed.length - start);
   }

@@ -1,4 +1,4 @@
-import type { DomainEvent } from '../../domain/event.ts';
+import { type DomainEvent, eventAsText } from '../../domain/event.ts';
 import type { QuarantineReason, Refusal } from '../../domain/quarantine.ts';
 import { eventLabel } from '../../domain/stalls/stall.ts';
 import type { Clock } from '../../process/clock.ts';
@@ -114,11 +114,10 @@ export class EventPublisher {
       base = half.routedEvents;
       tried = [...events.keys()].filter((index) => published[index] === 'accepted');
       for (const index of tried) {
-        half.routed(events[index] as DomainEvent);
+        const event = events[index] as DomainEvent;
         const result = results[index] as RouterResult;
-        activity.within(eventLabel(events[index] as DomainEvent), () =>
-          settleEvent(result, half, clock.now()),
-        );
+        half.routed(result.kind === 'routed' ? result.journal.event : eventAsText(event));
+        activity.within(eventLabel(event), () => settleEvent(result, half, clock.now()));
       }
     });
     for (const index of tried) {
