@@ -59,15 +59,37 @@ export type DeliverResult =
   | { readonly kind: 'aside'; readonly settlement: Settlement; readonly aside: PutAside }
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
-/** Delivers one task: look up → open → build → send → classify → decide → settle. Never rejects. */
-export async function deliver(task: DeliveryTask, deps: DeliverDeps, pace?: Pace): Promise<DeliverResult> {
+/** Who delivers a task is told what came of it, once, in a later turn: no promise, because every attempt would make four. */
+export interface DeliveryOwner {
+  made(result: DeliverResult): void;
+  /** A fault of ours: nothing is known of the attempt. */
+  failed(error: unknown): void;
+}
+
+/** Delivers one task: look up → open → build → send → classify → decide → settle. Never throws. */
+export function deliver(task: DeliveryTask, deps: DeliverDeps, owner: DeliveryOwner, pace?: Pace): void {
   const { activity = NOT_WATCHED } = deps;
   const label = attemptLabel(task);
-  const begun = activity.within(label, () => begin(task, deps, label, pace));
-  if ('kind' in begun) return begun;
-  const posted = await begun.posting;
-  keepLabel(task, label);
-  return activity.within(label, () => end(task, deps, begun, posted));
+  const tell = (find: () => DeliverResult) => {
+    keepLabel(task, label);
+    activity.within(label, () => {
+      let result: DeliverResult;
+      try {
+        result = find();
+      } catch (error) {
+        owner.failed(error);
+        return;
+      }
+      owner.made(result);
+    });
+  };
+  try {
+    const ended = (begun: Begun, posted: Posted) => tell(() => end(task, deps, begun, posted));
+    const instead = activity.within(label, () => begin(task, deps, label, ended, pace));
+    if (instead) queueMicrotask(() => tell(() => instead));
+  } catch (error) {
+    queueMicrotask(() => owner.failed(error));
+  }
 }
 
 /** An attempt that is in flight. */
@@ -77,11 +99,16 @@ interface Begun {
   readonly startedAt: number;
   readonly sentAt: number;
   readonly signature: string;
-  readonly posting: Promise<Posted>;
 }
 
 /** Starts the attempt, or returns why none is made. */
-function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace): Begun | DeliverResult {
+function begin(
+  task: DeliveryTask,
+  deps: DeliverDeps,
+  label: string,
+  ended: (begun: Begun, posted: Posted) => void,
+  pace?: Pace,
+): DeliverResult | null {
   const { clock, directory, transport } = deps;
 
   // A record that was changed by others decides nothing: neither where to send, nor that there is nothing to send.
@@ -103,8 +130,9 @@ function begin(task: DeliveryTask, deps: DeliverDeps, label: string, pace?: Pace
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
   const { request, signature } = buildRequest(task, opened, clock.system(sentAt), label);
-  const posting = transport.post(request, pace);
-  return { endpoint, opened, startedAt, sentAt, signature, posting };
+  const begun = { endpoint, opened, startedAt, sentAt, signature };
+  transport.post(request, pace, (posted) => ended(begun, posted));
+  return null;
 }
 
 /** Decides what follows an attempt. */

@@ -2,6 +2,7 @@ import type { Ownership, Settlement } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { AttemptTime, Blame } from './blame/blame.ts';
+import type { DeliverResult, DeliveryOwner } from './deliver.ts';
 import type { Answer, Pace } from './http/pace.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import type { QueuedTask } from './lanes/queued-task.ts';
@@ -10,6 +11,8 @@ import type { QueuedTask } from './lanes/queued-task.ts';
 export interface PendingTaskOwner {
   readonly blame: Blame;
   attempt(pending: PendingTask): void;
+  made(pending: PendingTask, result: DeliverResult): void;
+  failed(pending: PendingTask, error: unknown): void;
   /** The receiver has answered; the attempt ends when the rest of its response is read. */
   answered(pending: PendingTask, answer: Answer): void;
   /** Returns the settlement for the broker. */
@@ -17,7 +20,7 @@ export interface PendingTaskOwner {
 }
 
 /** A task of the broker on its way through the lanes, with the broker's pending settlement. */
-export class PendingTask implements QueuedTask, Pace {
+export class PendingTask implements QueuedTask, Pace, DeliveryOwner {
   readonly task: DeliveryTask;
   readonly lanes: Lanes;
   /** Fires when the broker stops handing over tasks. */
@@ -65,6 +68,14 @@ export class PendingTask implements QueuedTask, Pace {
 
   start(): void {
     this.#owner.attempt(this);
+  }
+
+  made(result: DeliverResult): void {
+    this.#owner.made(this, result);
+  }
+
+  failed(error: unknown): void {
+    this.#owner.failed(this, error);
   }
 
   park(tier: Tier): void {

@@ -4,12 +4,12 @@ import type { Broker, Settlement } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import { parkTask } from '../domain/parking.ts';
 import type { Tier } from '../domain/retry.ts';
-import { attemptLabel, type Culprits } from '../domain/stalls/stall.ts';
+import type { Culprits } from '../domain/stalls/stall.ts';
 import { type DeliveryTask, type ParkedReason, TASK_CLASSES, type TaskClass } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import type { Clock } from '../process/clock.ts';
 import { infoLines, type Logger } from '../telemetry/logger.ts';
-import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
+import type { Activity } from '../watchdog/activity.ts';
 import { attemptLine } from './attempt-line.ts';
 import { resultOf, resultOfStatus } from './attempt-result.ts';
 import { traceAttempt } from './attempt-span.ts';
@@ -79,7 +79,6 @@ class RunningSender implements Sender, PendingTaskOwner {
   readonly blame: Blame;
   readonly #deps: SenderDeps;
   readonly #deliverDeps: DeliverDeps;
-  readonly #activity: Activity;
   readonly #lanes: Readonly<Record<TaskClass, Lanes>>;
   readonly #metrics: SenderMetrics;
   /** Null: the log has no lines of attempts. */
@@ -92,7 +91,6 @@ class RunningSender implements Sender, PendingTaskOwner {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
-    this.#activity = deps.activity ?? NOT_WATCHED;
     this.blame = deps.transport.blame ?? new Blame(deps.clock);
     this.#attempts = infoLines(deps.log);
     this.#parkingLog = new ParkingLog(deps.clock, deps.log, deps.retryScale);
@@ -178,15 +176,22 @@ class RunningSender implements Sender, PendingTaskOwner {
   attempt(pending: PendingTask): void {
     const { task, ownership } = pending;
     const mayGo = this.#deps.ready() && this.#deps.clock.now() >= task.dueAt && ownership() === 'owned';
-    const delivery = mayGo ? deliver(task, this.#deliverDeps, pending) : this.#deliverLater(pending);
-    delivery.then(
-      (made) => this.#activity.within(attemptLabel(task), () => this.#settle(pending, made)),
-      (error: unknown) => {
-        pending.lanes.settle(pending, 'uncounted', null);
-        this.#adjustIntakes();
-        pending.fail(error);
-      },
-    );
+    if (mayGo) deliver(task, this.#deliverDeps, pending, pending);
+    else {
+      this.#mayGoLater(pending).then(
+        (mayGo) => {
+          if (mayGo) deliver(task, this.#deliverDeps, pending, pending);
+          else this.made(pending, INTERRUPTED);
+        },
+        (error: unknown) => this.failed(pending, error),
+      );
+    }
+  }
+
+  failed(pending: PendingTask, error: unknown): void {
+    pending.lanes.settle(pending, 'uncounted', null);
+    this.#adjustIntakes();
+    pending.fail(error);
   }
 
   answered(pending: PendingTask, answer: Answer): void {
@@ -210,8 +215,11 @@ class RunningSender implements Sender, PendingTaskOwner {
     for (const intake of this.#intakes) intake.adjust();
   }
 
-  /** Holds the attempt until it is due, the directory is fresh and the task is certainly owned here; then makes it. */
-  async #deliverLater(pending: PendingTask): Promise<DeliverResult> {
+  /**
+   * Holds the attempt until it is due, the directory is fresh and the task is certainly owned here. Resolves with whether
+   * it is to be made.
+   */
+  async #mayGoLater(pending: PendingTask): Promise<boolean> {
     const { task, signal, ownership, time } = pending;
     const { clock } = this.#deps;
     time.held();
@@ -227,12 +235,12 @@ class RunningSender implements Sender, PendingTaskOwner {
       });
       await this.#readyAgain;
     }
-    if (!ready() || clock.now() < task.dueAt) return { kind: 'interrupted', settlement: RELEASED };
+    if (!ready() || clock.now() < task.dueAt) return false;
     time.goesOn();
-    return deliver(task, this.#deliverDeps, pending);
+    return true;
   }
 
-  #settle(pending: PendingTask, delivery: DeliverResult): void {
+  made(pending: PendingTask, delivery: DeliverResult): void {
     const { task, lanes } = pending;
     const { tracer } = this.#deps;
     let { settlement } = delivery;
@@ -283,3 +291,4 @@ function settleInLanes(
 }
 
 const RELEASED: Settlement = { kind: 'released' };
+const INTERRUPTED: DeliverResult = { kind: 'interrupted', settlement: RELEASED };

@@ -6,7 +6,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Broker } from '../../services/broker/broker.ts';
@@ -22,6 +21,7 @@ import type { Transport } from '../../services/sender/http/transport.ts';
 import { startSender } from '../../services/sender/sender.ts';
 import { openSqliteStore } from '../../services/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../services/store/store.ts';
+import { createLogger } from '../../services/telemetry/logger.ts';
 import { eventually } from '../support/eventually.ts';
 import { eventOf } from '../support/records/events.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
@@ -70,7 +70,7 @@ beforeEach(async () => {
     directory,
     clock,
     keyRing,
-    log: pino({ level: 'silent' }),
+    log: createLogger('silent'),
     registry: new Registry(),
   };
   const recorder = await startRecorder(deps);
@@ -119,17 +119,15 @@ async function publishDirectory(keyRing: KeyRing): Promise<void> {
 
 /** Answers the next of `statuses`, ATTEMPT_MS of simulated time after the call. */
 function scriptedTransport(): Transport {
-  const post = () => {
+  const post: Transport['post'] = (_request, _pace, done) => {
     const attempt = { startedAt: clock.now(), endedAt: Number.NaN };
     const status = statuses[attempts.length] ?? 500;
     attempts.push(attempt);
-    return new Promise<Awaited<ReturnType<Transport['post']>>>((resolve) => {
-      clock.at(clock.now() + ATTEMPT_MS, () => {
-        attempt.endedAt = clock.now();
-        const facts = { retryAfterSeconds: null, blockedBy: null, sign: 'reached', ownFault: null } as const;
-        const times = { endedAt: clock.now(), receiverMs: ATTEMPT_MS };
-        resolve({ exchange: answered(status), ...times, ...facts });
-      });
+    clock.at(clock.now() + ATTEMPT_MS, () => {
+      attempt.endedAt = clock.now();
+      const facts = { retryAfterSeconds: null, blockedBy: null, sign: 'reached', ownFault: null } as const;
+      const times = { endedAt: clock.now(), receiverMs: ATTEMPT_MS };
+      done({ exchange: answered(status), ...times, ...facts });
     });
   };
   return { post, connectionsOpened: 0, interrupt: () => {}, close: async () => {} };

@@ -62,15 +62,22 @@ test('the log line of an attempt is the one that the logger would write of its f
     fc.record({ kind: fc.constant('retry' as const), dueAt: fc.integer({ min: 0, max: 4e12 }) }),
   );
   fc.assert(
-    fc.property(text, text, text, fc.option(text), outcomes, (eventId, merchantId, subType, detail, outcome) => {
-      const written: string[] = [];
-      const log = createLogger('info', { write: (line) => void written.push(line) });
-      const task = { ...TASK, eventId, merchantId, subType };
-      const line = attemptLine(task, madeOf(task, outcome as Outcome, detail), AT);
-      const { level: _level, time, msg, ...fields } = JSON.parse(line);
-      log.info(fields, msg);
-      expect(line).toBe(written.join('').replace(/"time":"[^"]*"/, `"time":"${time}"`));
-    }),
+    fc.property(
+      text,
+      text,
+      text,
+      fc.option(text),
+      outcomes,
+      (eventId, merchantId, subType, detail, outcome) => {
+        const written: string[] = [];
+        const log = createLogger('info', { write: (line) => void written.push(line) });
+        const task = { ...TASK, eventId, merchantId, subType };
+        const line = attemptLine(task, madeOf(task, outcome as Outcome, detail), AT);
+        const { level: _level, time, msg, ...fields } = JSON.parse(line);
+        log.info(fields, msg);
+        expect(line).toBe(written.join('').replace(/"time":"[^"]*"/, `"time":"${time}"`));
+      },
+    ),
   );
 });
 

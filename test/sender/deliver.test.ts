@@ -17,12 +17,13 @@ import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { systemClock } from '../../services/process/clock.ts';
 import { attemptLine } from '../../services/sender/attempt-line.ts';
-import { type DeliverDeps, type DeliverResult, deliver } from '../../services/sender/deliver.ts';
+import type { DeliverDeps, DeliverResult } from '../../services/sender/deliver.ts';
 import { openTransport, type Transport } from '../../services/sender/http/transport.ts';
 import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { SecretOpener } from '../../services/sender/secret-opener.ts';
 import { createLogger } from '../../services/telemetry/logger.ts';
 import { receiverCertificates } from '../support/receivers/misbehaving-receivers.ts';
+import { delivered } from '../support/receivers/posting.ts';
 
 const clock = systemClock();
 const keyRing = KeyRing.parse(
@@ -130,7 +131,7 @@ function attemptedOf(delivery: DeliverResult) {
 describe('a successful attempt', () => {
   test('sends the frozen body, signed with the current secret, and settles the task', async () => {
     const task = taskOf({ attempt: 3 });
-    const { settlement } = await deliver(task, deps);
+    const { settlement } = await delivered(task, deps);
     expect(settlement).toMatchObject({
       kind: 'settled',
       journal: [{ kind: 'attempted', outcome: { kind: 'delivered' } }],
@@ -147,12 +148,12 @@ describe('a successful attempt', () => {
 
   test.each([200, 201, 202, 204, 226])('is acknowledged by status %i', async (status) => {
     answer = { status, headers: {} };
-    expect(attemptedOf(await deliver(taskOf(), deps)).outcome).toEqual({ kind: 'delivered' });
+    expect(attemptedOf(await delivered(taskOf(), deps)).outcome).toEqual({ kind: 'delivered' });
   });
 
   test('journals enough to show the request again, without the secret', async () => {
     const task = taskOf();
-    const delivery = await deliver(task, deps);
+    const delivery = await delivered(task, deps);
     const attempted = attemptedOf(delivery);
     expect(attempted.signature).toBe(requests[0]?.headers['webhook-signature']);
     expect(attempted.endpointVersion).toBe(version);
@@ -169,7 +170,7 @@ describe('a failed attempt', () => {
   test.each([1, 2, 3, 4, 5, 6])('number %i is retried n⁶ + 2 s after its end', async (attempt) => {
     answer = { status: 500, headers: {} };
     const task = taskOf({ attempt, hop: 4 });
-    const delivery = await deliver({ ...task, parked: { reason: 'endpoint_full', since: 1 } }, deps);
+    const delivery = await delivered({ ...task, parked: { reason: 'endpoint_full', since: 1 } }, deps);
     const { startedAt, durationMs, failureCode } = attemptedOf(delivery);
     expect(failureCode).toBe('http_5xx');
     if (delivery.settlement.kind !== 'settled' || !delivery.settlement.next)
@@ -185,7 +186,7 @@ describe('a failed attempt', () => {
   test('number 7 leaves a dead letter and no eighth attempt', async () => {
     answer = { status: 404, headers: {} };
     const task = taskOf({ attempt: 7 });
-    const { settlement } = await deliver(task, deps);
+    const { settlement } = await delivered(task, deps);
     expect(settlement).toMatchObject({
       kind: 'settled',
       journal: [{ outcome: { kind: 'exhausted' } }],
@@ -196,7 +197,7 @@ describe('a failed attempt', () => {
 
   test('ends the delivery at once when the answer is 410', async () => {
     answer = { status: 410, headers: {} };
-    const { settlement } = await deliver(taskOf({ attempt: 2 }), deps);
+    const { settlement } = await delivered(taskOf({ attempt: 2 }), deps);
     expect(settlement).toMatchObject({
       journal: [{ outcome: { kind: 'refused' }, failureCode: 'endpoint_gone' }],
       dead: { reason: 'refused' },
@@ -207,7 +208,7 @@ describe('a failed attempt', () => {
   test('leaves neither a retry nor a dead letter when the delivery was requested by hand', async () => {
     answer = { status: 500, headers: {} };
     for (const trigger of ['test', 'manual', 'replay'] as const) {
-      const { settlement } = await deliver(taskOf({ trigger, attemptsMax: 1 }), deps);
+      const { settlement } = await delivered(taskOf({ trigger, attemptsMax: 1 }), deps);
       expect(settlement).toMatchObject({ journal: [{ outcome: { kind: 'exhausted' } }] });
       expect(settlement).not.toHaveProperty('next');
       expect(settlement).not.toHaveProperty('dead');
@@ -216,7 +217,7 @@ describe('a failed attempt', () => {
 
   test('ignores Retry-After in the retry schedule', async () => {
     answer = { status: 429, headers: { 'retry-after': '9999' } };
-    const delivery = await deliver(taskOf(), deps);
+    const delivery = await delivered(taskOf(), deps);
     const { outcome, startedAt } = attemptedOf(delivery);
     expect(outcome.kind === 'retry' && outcome.dueAt - startedAt).toBeLessThan(60_000);
     expect(delivery.kind === 'attempted' && delivery.posted.retryAfterSeconds).toBe(9999);
@@ -230,30 +231,30 @@ describe('an attempt at an endpoint that changed', () => {
   ] as const)('cancels the delivery unsent when the endpoint became %s', async (status, reason) => {
     put({ status });
     for (const trigger of ['live', 'manual', 'replay'] as const) {
-      const { settlement } = await deliver(taskOf({ attempt: 4, trigger }), deps);
+      const { settlement } = await delivered(taskOf({ attempt: 4, trigger }), deps);
       expect(settlement).toMatchObject({ kind: 'settled', journal: [{ kind: 'cancelled', reason }] });
     }
     expect(requests).toHaveLength(0);
     // A merchant may test before enabling.
-    await deliver(taskOf({ trigger: 'test', attemptsMax: 1 }), deps);
+    await delivered(taskOf({ trigger: 'test', attemptsMax: 1 }), deps);
     expect(requests).toHaveLength(1);
   });
 
   test('cancels the delivery when the endpoint is deleted, unknown or another merchant’s', async () => {
     version += 1;
     const cancelled = { kind: 'settled', journal: [{ kind: 'cancelled', reason: 'endpoint_deleted' }] };
-    expect((await deliver(taskOf({ merchantId: 'm2' }), deps)).settlement).toMatchObject(cancelled);
+    expect((await delivered(taskOf({ merchantId: 'm2' }), deps)).settlement).toMatchObject(cancelled);
     deps.directory.apply({ kind: 'endpoint', id: endpointId, version, value: null });
-    expect((await deliver(taskOf(), deps)).settlement).toMatchObject(cancelled);
-    expect((await deliver(taskOf({ endpointId: randomUUID() }), deps)).settlement).toMatchObject(cancelled);
+    expect((await delivered(taskOf(), deps)).settlement).toMatchObject(cancelled);
+    expect((await delivered(taskOf({ endpointId: randomUUID() }), deps)).settlement).toMatchObject(cancelled);
     expect(requests).toHaveLength(0);
   });
 
   test('uses a rotated secret and a changed URL at once', async () => {
-    await deliver(taskOf(), deps);
+    await delivered(taskOf(), deps);
     const plain = newSecret(new Uint8Array(32).fill(8));
     put({ plain, url: `${base}/new` });
-    await deliver(taskOf({ attempt: 2 }), deps);
+    await delivered(taskOf({ attempt: 2 }), deps);
     expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
       ['/hook?x=1', `API-Key ${SECRET}`],
       ['/new', `API-Key ${plain}`],
@@ -271,7 +272,7 @@ describe('no attempt is counted', () => {
       version: 1,
     } as const;
     deps.directory.apply({ kind: 'merchant', id: merchantId, version: 1, value });
-    const settled = async (hop: number) => (await deliver(taskOf({ hop }), deps)).settlement;
+    const settled = async (hop: number) => (await delivered(taskOf({ hop }), deps)).settlement;
     expect(await settled(9)).toMatchObject({ kind: 'parked', tier: 66 });
     // On hold for long: it comes again more seldom.
     expect(await settled(10)).toMatchObject({ kind: 'parked', tier: 731 });
@@ -280,7 +281,7 @@ describe('no attempt is counted', () => {
 
   test('when the secret cannot be opened', async () => {
     put({ secret: { keyId: 'lost', ciphertext: 'AAAA' } });
-    expect((await deliver(taskOf(), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
+    expect((await delivered(taskOf(), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
     expect(requests).toHaveLength(0);
   });
 
@@ -294,7 +295,7 @@ describe('no attempt is counted', () => {
       extraCa: null,
     });
     await stopped.close();
-    const delivery = await deliver(taskOf(), { ...deps, transport: stopped });
+    const delivery = await delivered(taskOf(), { ...deps, transport: stopped });
     expect(delivery).toEqual({ kind: 'interrupted', settlement: { kind: 'released' } });
   });
 });

@@ -10,7 +10,6 @@ import type { DeliveryTask } from '../../services/domain/task.ts';
 import { parseEgressAllow } from '../../services/egress/egress.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { systemClock } from '../../services/process/clock.ts';
-import { deliver } from '../../services/sender/deliver.ts';
 import type { Resolve } from '../../services/sender/http/names/addresses.ts';
 import { NameServers } from '../../services/sender/http/names/name-servers.ts';
 import { openTransport } from '../../services/sender/http/transport.ts';
@@ -18,6 +17,7 @@ import { NetworkWatch } from '../../services/sender/network-watch.ts';
 import { openEndpoint } from '../../services/sender/request.ts';
 import { type Said, startNameServer } from '../support/faults/name-server.ts';
 import { receiverCertificates, startRawReceiver } from '../support/receivers/misbehaving-receivers.ts';
+import { delivered } from '../support/receivers/posting.ts';
 
 const SLOW_MS = 60_000;
 /** Long enough for a name server in this process to answer the control question while the machine is busy. */
@@ -72,7 +72,7 @@ async function deliverTo(urls: readonly string[], resolve: Resolve): Promise<str
   const outcomes: string[] = [];
   for (const url of urls) {
     const task = addEndpoint(directory, url);
-    const made = await deliver(task, deps);
+    const made = await delivered(task, deps);
     if (made.kind === 'parked') outcomes.push(made.why);
     else outcomes.push(made.kind === 'attempted' ? (made.attempted.failureCode ?? 'delivered') : made.kind);
   }

@@ -12,13 +12,11 @@ import {
   HEADER_LINES_MAX,
   INTERIM_MAX,
   PIECES_MAX,
+  READ_ON_MS_MAX,
   WIRE_BYTES_MAX,
 } from './response-limits.ts';
 import { ResponseLog } from './response-log.ts';
 import type { Posted, WebhookRequest } from './webhook-request.ts';
-
-/** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
-const READ_ON_MS_MAX = 1000;
 
 /** The connection of an exchange. */
 export interface Carrier {
@@ -28,7 +26,7 @@ export interface Carrier {
   readonly tlsError: Error | null;
 }
 
-/** Notified when an exchange is over, before its promise is resolved. */
+/** Notified when an exchange is over, before its caller is. */
 export interface ExchangeOwner<On extends Carrier> {
   readonly activity: Activity;
   /** The total time of each exchange. */
@@ -69,7 +67,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
   #pause: Deadline<HttpExchange<On>> | null = null;
   readonly #owner: ExchangeOwner<On>;
   readonly #pace: Pace | undefined;
-  readonly #resolve: (posted: Posted) => void;
+  readonly #done: (posted: Posted) => void;
   #connection: On | null = null;
   #isSlow: boolean;
   /** Of the final response, from its status line on. */
@@ -89,14 +87,14 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     request: WebhookRequest,
     pace: Pace | undefined,
     owner: ExchangeOwner<On>,
-    resolve: (posted: Posted) => void,
+    done: (posted: Posted) => void,
   ) {
     this.request = request;
     this.#isSlow = pace?.isSlow ?? false;
     this.time = pace?.time ?? owner.ownTime();
     this.#pace = pace;
     this.#owner = owner;
-    this.#resolve = resolve;
+    this.#done = done;
     this.deadline = owner.timeOuts.add(this, owner.now());
   }
 
@@ -279,7 +277,7 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
     this.#owner.timeOuts.remove(this.deadline);
     if (this.#pause) this.#owner.pauses.remove(this.#pause);
     this.#owner.ended(this, isReusable);
-    this.#resolve({
+    const posted: Posted = {
       exchange,
       retryAfterSeconds: this.#log?.retryAfterSeconds ?? null,
       blockedBy: facts.blockedBy ?? null,
@@ -287,7 +285,9 @@ export class HttpExchange<On extends Carrier = Carrier> implements Dispatcher.Di
       ownFault: facts.ownFault ?? null,
       endedAt: this.#decidedAt ?? this.#owner.now(),
       receiverMs: this.time.receiverMs,
-    });
+    };
+    // Later, because undici is reading this connection, and its owner may send on it.
+    queueMicrotask(() => this.#done(posted));
   }
 
   /** Foreign bytes are only looked at under the attempt's label. */

@@ -15,3 +15,5 @@ export const PIECES_MAX = 1024;
 export const HEAD_WIRE_BYTES_MAX = 64 * 1024;
 /** Bytes of a whole response, framing included. */
 export const WIRE_BYTES_MAX = 512 * 1024;
+/** The longest time between the status line of a response and the end of what is read of it, milliseconds. */
+export const READ_ON_MS_MAX = 1000;

@@ -21,10 +21,11 @@ export type { Pace, Posted, WebhookRequest };
 /** Sends webhooks. Never throws or rejects because of the network or the receiver. */
 export interface Transport {
   /**
-   * Makes one exchange, within the total time-out. Without a pace it is never slow. When it returns, the connection that
-   * the exchange needs is counted.
+   * Makes one exchange, within the total time-out, and calls back with what came of it, in a later turn. Without a pace it
+   * is never slow. When it returns, the connection that the exchange needs is counted. No promise: every attempt makes one
+   * exchange, and each promise on its way costs a microtask and garbage.
    */
-  post(request: WebhookRequest, pace?: Pace): Promise<Posted>;
+  post(request: WebhookRequest, pace: Pace | undefined, done: (posted: Posted) => void): void;
   /** Tells receivers' time from ours; absent where it is not measured. */
   readonly blame?: Blame;
   /** Connections opened so far. */
@@ -127,13 +128,11 @@ export class HttpTransport implements Transport, ExchangeOwner<PooledConnection>
     this.pauses = new Deadlines(clock, readOn, (exchange) => exchange.readEnough());
   }
 
-  post(request: WebhookRequest, pace?: Pace): Promise<Posted> {
-    return new Promise((resolve) => {
-      const exchange = new HttpExchange<PooledConnection>(request, pace, this, resolve);
-      exchange.time.whenSlow(() => this.#pool.turnSlow(exchange));
-      if (this.#isClosed) exchange.interrupt();
-      else this.#pool.send(exchange);
-    });
+  post(request: WebhookRequest, pace: Pace | undefined, done: (posted: Posted) => void): void {
+    const exchange = new HttpExchange<PooledConnection>(request, pace, this, done);
+    exchange.time.whenSlow(() => this.#pool.turnSlow(exchange));
+    if (this.#isClosed) exchange.interrupt();
+    else this.#pool.send(exchange);
   }
 
   now(): number {

@@ -21,6 +21,7 @@ import {
   receiverCertificates,
   startRawReceiver,
 } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 import inputs from '../../support/ssrf-inputs.json' with { type: 'json' };
 
 let certificates: Awaited<ReturnType<typeof receiverCertificates>>;
@@ -42,7 +43,7 @@ afterEach(async () => {
 });
 
 /** Posts to `host` on the receiver's port, which is allowed; answers what came of it. */
-async function post(host: string, options: { allow?: string; resolve?: Resolve; ports?: number[] } = {}) {
+async function postTo(host: string, options: { allow?: string; resolve?: Resolve; ports?: number[] } = {}) {
   const transport = openTransport({
     clock: systemClock(),
     totalTimeoutMs: 4000,
@@ -53,7 +54,7 @@ async function post(host: string, options: { allow?: string; resolve?: Resolve; 
   });
   opened.push(transport);
   const origin = `https://${host}:${receiver.port}`;
-  const posted = await transport.post({
+  const posted = await post(transport, {
     merchantId: 'm1',
     origin,
     path: '/',
@@ -74,8 +75,8 @@ const answers =
     addresses;
 
 test('the listener counts the connections that reach it', async () => {
-  expect(await post('127.0.0.1', { allow: '127.0.0.1' })).toMatchObject({ code: 'acknowledged' });
-  expect(await post('localhost', { allow: 'localhost' })).toMatchObject({ code: 'acknowledged' });
+  expect(await postTo('127.0.0.1', { allow: '127.0.0.1' })).toMatchObject({ code: 'acknowledged' });
+  expect(await postTo('localhost', { allow: 'localhost' })).toMatchObject({ code: 'acknowledged' });
   expect(receiver.accepted).toBe(2);
 });
 
@@ -83,7 +84,7 @@ describe('the address guard sends not one packet', () => {
   test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]'])(
     'to the literal address %s',
     async (host) => {
-      expect(await post(host)).toEqual({ code: 'blocked_address', blockedBy: 'address_literal' });
+      expect(await postTo(host)).toEqual({ code: 'blocked_address', blockedBy: 'address_literal' });
       expect(receiver.accepted).toBe(0);
     },
   );
@@ -99,7 +100,7 @@ describe('the address guard sends not one packet', () => {
     ['what is no address', ['localhost']],
   ])('to a name that resolves to %s', async (_, addresses) => {
     const resolve = answers(...addresses);
-    expect(await post('hooks.merchant-a.com', { resolve })).toEqual({
+    expect(await postTo('hooks.merchant-a.com', { resolve })).toEqual({
       code: 'blocked_address',
       blockedBy: 'address',
     });
@@ -116,7 +117,7 @@ describe('the address guard sends not one packet', () => {
   });
 
   test('to a port that is not allowed', async () => {
-    const result = await post('hooks.merchant-a.com', { resolve: answers('127.0.0.1'), ports: [443] });
+    const result = await postTo('hooks.merchant-a.com', { resolve: answers('127.0.0.1'), ports: [443] });
     expect(result).toEqual({ code: 'blocked_address', blockedBy: 'port' });
   });
 
@@ -188,7 +189,7 @@ describe('DNS resolution', () => {
 
   test('reports a name that is not resolved in time as a DNS error', async () => {
     const resolve = () => new Promise<string[]>(() => {});
-    expect(await post('slow.merchant-a.com', { resolve })).toMatchObject({ code: 'dns_error' });
+    expect(await postTo('slow.merchant-a.com', { resolve })).toMatchObject({ code: 'dns_error' });
   });
 
   test('asks once for a name when many connections open together', async () => {

@@ -13,6 +13,7 @@ import {
   type RawReceiver,
   startRawReceiver,
 } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 const SLOW_MS = 30_000;
@@ -35,7 +36,7 @@ const requestTo = ({ origin }: RawReceiver, merchantId = 'm1', path = '/hook') =
 });
 
 async function codeOf(transport: HttpTransport, request: ReturnType<typeof requestTo>): Promise<string> {
-  const { exchange } = await transport.post(request);
+  const { exchange } = await post(transport, request);
   return exchange.kind === 'failed' ? exchange.failureCode : exchange.kind;
 }
 
@@ -177,7 +178,7 @@ describe('two merchants at one origin', () => {
         return code;
       }),
     );
-    await transport.post(requestTo(target, 'other'));
+    await post(transport, requestTo(target, 'other'));
     expect(done).toBeLessThan(10);
     expect(new Set(await Promise.all(backlog))).toEqual(new Set(['acknowledged']));
   });

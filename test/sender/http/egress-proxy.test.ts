@@ -17,6 +17,7 @@ import {
   issueCertificate,
 } from '../../../simulator/receiver/certificate-authority.ts';
 import { type RawReceiver, startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 
 const HOST = 'hooks.merchant.com';
 const ADDRESS = '93.184.216.34';
@@ -103,7 +104,7 @@ async function startReceiver(): Promise<RawReceiver> {
   return receiver;
 }
 
-async function post(
+async function postThrough(
   proxyUrl: string,
   options: { origin?: string; resolvesTo?: string; allow?: string } = {},
 ) {
@@ -117,7 +118,7 @@ async function post(
     tunnels: Tunnels.through(parseEgressProxy(proxyUrl), systemClock(), 1000),
   });
   opened.push(transport);
-  return transport.post({
+  return post(transport, {
     merchantId: 'm1',
     mask: null,
     origin: options.origin ?? `https://${HOST}`,
@@ -130,7 +131,7 @@ async function post(
 test('the egress proxy is asked for the checked address, with credentials, and sees TLS only', async () => {
   const receiver = await startReceiver();
   const proxy = await startProxy(receiver, connects);
-  expect((await post(proxy.url)).exchange).toMatchObject({ kind: 'acknowledged' });
+  expect((await postThrough(proxy.url)).exchange).toMatchObject({ kind: 'acknowledged' });
   const authorization = `Basic ${Buffer.from('user:p@ss').toString('base64')}`;
   expect(proxy.asked).toEqual([{ target: `${ADDRESS}:443`, authorization }]);
   expect(receiver.received).toContain('whsec_canary');
@@ -140,7 +141,7 @@ test('the egress proxy is asked for the checked address, with credentials, and s
 
 test('the egress proxy gets credentials as they are, not as its URL has to spell them', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
-  const { exchange } = await post(proxy.url.replace('user:p%40ss', 'us%40er:p%3Ass'));
+  const { exchange } = await postThrough(proxy.url.replace('user:p%40ss', 'us%40er:p%3Ass'));
   expect(exchange).toMatchObject({ kind: 'acknowledged' });
   const authorization = `Basic ${Buffer.from('us@er:p:ss').toString('base64')}`;
   expect(proxy.asked.map((each) => each.authorization)).toEqual([authorization]);
@@ -148,13 +149,13 @@ test('the egress proxy gets credentials as they are, not as its URL has to spell
 
 test('the egress proxy is asked for an IPv6 address in brackets', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
-  await post(proxy.url, { resolvesTo: '2606:2800:220:1::1' });
+  await postThrough(proxy.url, { resolvesTo: '2606:2800:220:1::1' });
   expect(proxy.asked.map(({ target }) => target)).toEqual(['[2606:2800:220:1::1]:443']);
 });
 
 test('the egress proxy is never asked for an address that is not public', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
-  const { exchange } = await post(proxy.url, { resolvesTo: '10.0.0.1' });
+  const { exchange } = await postThrough(proxy.url, { resolvesTo: '10.0.0.1' });
   expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'blocked_address' });
   expect(proxy.asked).toEqual([]);
 });
@@ -163,14 +164,14 @@ test('an exempt address is connected to directly, past the egress proxy', async 
   const receiver = await startReceiver();
   const proxy = await startProxy(receiver, connects);
   const origin = `https://127.0.0.1:${receiver.port}`;
-  const { exchange } = await post(proxy.url, { origin, allow: '127.0.0.0/8' });
+  const { exchange } = await postThrough(proxy.url, { origin, allow: '127.0.0.0/8' });
   expect(exchange).toMatchObject({ kind: 'acknowledged' });
   expect(proxy.asked).toEqual([]);
 });
 
 test('a certificate for another name is refused through the egress proxy too', async () => {
   const proxy = await startProxy(await startReceiver(), connects);
-  const { exchange } = await post(proxy.url, { origin: 'https://another.merchant.com' });
+  const { exchange } = await postThrough(proxy.url, { origin: 'https://another.merchant.com' });
   expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'tls_error' });
 });
 
@@ -207,7 +208,7 @@ describe('the egress proxy', () => {
     'that answers %s is reported as %s with own fault %s, and shows no receiver',
     async (status, failureCode, ownFault, sign) => {
       const proxy = await startProxy(await startReceiver(), answers(`HTTP/1.1 ${status} No\r\n\r\n`));
-      const posted = await post(proxy.url);
+      const posted = await postThrough(proxy.url);
       expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode });
       expect(posted).toMatchObject({ ownFault, sign });
       expect(JSON.stringify(posted)).not.toContain('p@ss');
@@ -224,7 +225,7 @@ describe('the egress proxy', () => {
     ['201', ['HTTP/1.1 201 Created\r\n\r\n']],
   ])('that answers %s has opened the tunnel', async (_what, pieces) => {
     const receiver = await startReceiver();
-    const posted = await post((await startProxy(receiver, opensWith(pieces))).url);
+    const posted = await postThrough((await startProxy(receiver, opensWith(pieces))).url);
     expect(posted).toMatchObject({ exchange: { kind: 'acknowledged' }, ownFault: null });
     expect(receiver.received).toContain('{"canary":true}');
   });
@@ -234,14 +235,14 @@ describe('the egress proxy', () => {
     ['more than an answer', answers('HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n')],
     ['nothing at all, and closes', answers('')],
   ])('that answers %s is an own fault', async (_what, decide) => {
-    const posted = await post((await startProxy(await startReceiver(), decide)).url);
+    const posted = await postThrough((await startProxy(await startReceiver(), decide)).url);
     expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 
   test('that answers no CONNECT, but what it is asked itself, leaves the failure to the receiver', async () => {
     for (const answer of [answered, refused, closed]) {
       const proxy = await startProxy(await startReceiver(), () => {}, answer);
-      const posted = await post(proxy.url);
+      const posted = await postThrough(proxy.url);
       expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'connect_timeout' });
       expect(posted).toMatchObject({ ownFault: null, sign: 'silent' });
       expect(proxy.questions).toEqual(['OPTIONS * 0']);
@@ -250,7 +251,7 @@ describe('the egress proxy', () => {
 
   test('that answers nothing is an own fault, which names its address', async () => {
     const proxy = await startProxy(await startReceiver(), () => {});
-    const posted = await post(proxy.url);
+    const posted = await postThrough(proxy.url);
     expect(posted).toMatchObject({
       exchange: { kind: 'failed', detail: `the egress proxy at ${new URL(proxy.url).host} does not answer` },
       ownFault: 'egress_proxy',
@@ -260,13 +261,13 @@ describe('the egress proxy', () => {
 
   test('that answers is not asked anything itself', async () => {
     const proxy = await startProxy(await startReceiver(), connects);
-    await post(proxy.url);
+    await postThrough(proxy.url);
     await setTimeout(600);
     expect(proxy.questions).toEqual([]);
   });
 
   test('that is unreachable is an own fault', async () => {
-    const posted = await post('http://127.0.0.1:1');
+    const posted = await postThrough('http://127.0.0.1:1');
     expect([posted.exchange.kind, posted.ownFault]).toEqual(['failed', 'egress_proxy']);
   });
 });

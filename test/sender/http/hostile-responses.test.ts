@@ -7,13 +7,14 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import type { HttpTransport } from '../../../services/sender/http/transport.ts';
 import type { Answer, RawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 const SLOW_MS = 60_000;
 const { transportOf, receiver } = useTransports({ totalTimeoutMs: 30_000, connectTimeoutMs: 3000 });
 
 async function postTo(transport: HttpTransport, { origin }: RawReceiver) {
-  const { exchange } = await transport.post({
+  const { exchange } = await post(transport, {
     merchantId: 'm1',
     origin,
     path: '/',

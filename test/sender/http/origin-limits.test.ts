@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import { Blame } from '../../../services/sender/blame/blame.ts';
 import type { Pace } from '../../../services/sender/http/transport.ts';
+import { post } from '../../support/receivers/posting.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 /** The pace of an attempt whose receiver does not answer: the test says when it turns slow. */
@@ -44,7 +45,7 @@ describe('the transport’s connections to one origin', () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf({ totalTimeoutMs: HANG_MS, limits: { connectionsPerOriginMax: 3 } });
     const posts = await Promise.all(
-      Array.from({ length: 30 }, () => transport.post(requestTo(target.origin))),
+      Array.from({ length: 30 }, () => post(transport, requestTo(target.origin))),
     );
     expect(posts.every(({ exchange }) => exchange.kind === 'acknowledged')).toBe(true);
     expect(target.accepted).toBe(3);
@@ -61,9 +62,9 @@ describe('the transport’s connections to one origin', () => {
       limits: { connectionsPerOriginMax: 3, connectionsPerOriginSlowMax: 12 },
     });
     const paces = Array.from({ length: 9 }, () => new HangingPace());
-    for (const pace of paces) void transport.post(requestTo(started.origin), pace);
+    for (const pace of paces) void post(transport, requestTo(started.origin), pace);
     const healthy = new HangingPace();
-    const posted = transport.post({ ...requestTo(started.origin), path: '/healthy' }, healthy);
+    const posted = post(transport, { ...requestTo(started.origin), path: '/healthy' }, healthy);
     await expect.poll(() => transport.openConnections).toBe(3);
     // The others wait for a connection, which is not their receiver's doing: they are held, and cannot turn slow.
     expect([...paces, healthy].map(({ isHeld }) => isHeld)).toEqual([
@@ -84,7 +85,7 @@ describe('the transport’s connections to one origin', () => {
     expect((await posted).exchange.kind).toBe('acknowledged');
     expect(healthy.isHeld).toBe(false);
     // Nine are slow by now: three of these get a connection.
-    for (let i = 0; i < 20; i += 1) void transport.post(requestTo(started.origin), new HangingPace(true));
+    for (let i = 0; i < 20; i += 1) void post(transport, requestTo(started.origin), new HangingPace(true));
     await systemClock().sleep(1000);
     expect(transport.openConnections).toBe(12);
   });
@@ -97,10 +98,10 @@ describe('the transport’s connections to one origin', () => {
     });
     const transport = transportOf({ totalTimeoutMs: 2 * HANG_MS, limits: { connectionsPerOriginMax: 1 } });
     const healthy = { ...requestTo(started.origin), merchantId: 'healthy', path: '/healthy' };
-    await transport.post(healthy);
-    for (let i = 0; i < 3; i += 1) void transport.post(requestTo(started.origin), new HangingPace());
+    await post(transport, healthy);
+    for (let i = 0; i < 3; i += 1) void post(transport, requestTo(started.origin), new HangingPace());
     const pace = new HangingPace();
-    const { exchange } = await transport.post(healthy, pace);
+    const { exchange } = await post(transport, healthy, pace);
     expect([exchange.kind, pace.isHeld]).toEqual(['acknowledged', false]);
     expect(transport.connectionsOpened).toBe(2);
   });
@@ -108,7 +109,7 @@ describe('the transport’s connections to one origin', () => {
   test('are handed straight to a waiting request, even where none may be kept idle', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1, idleMax: 0 } });
-    await Promise.all([1, 2, 3].map(() => transport.post(requestTo(target.origin))));
+    await Promise.all([1, 2, 3].map(() => post(transport, requestTo(target.origin))));
     expect(target.accepted).toBe(1);
     await expect.poll(() => transport.openConnections).toBe(0);
   });
@@ -116,7 +117,7 @@ describe('the transport’s connections to one origin', () => {
   test("count as an own fault, not the receiver's failure, when none was free in time", async () => {
     const started = await receiver(() => {});
     const transport = transportOf({ limits: { connectionsPerOriginMax: 1 } });
-    const posted = await Promise.all([1, 2, 3].map(() => transport.post(requestTo(started.origin))));
+    const posted = await Promise.all([1, 2, 3].map(() => post(transport, requestTo(started.origin))));
     expect(posted.map(({ ownFault }) => ownFault)).toEqual([
       null,
       'origin_connections',

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { type RawReceiver, startTcpReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 const TEST_MS = 60_000;
@@ -54,7 +55,7 @@ async function postsTo(origin: string, count: number): Promise<string[]> {
   const transport = transports.transportOf();
   const codes: string[] = [];
   for (let i = 0; i < count; i += 1) {
-    const { exchange } = await transport.post({
+    const { exchange } = await post(transport, {
       ...{ merchantId: 'm1', origin, path: '/', headers: [], mask: null },
       body: Buffer.from('{}'),
     });

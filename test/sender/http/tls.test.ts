@@ -10,6 +10,7 @@ import {
   issueCertificate,
 } from '../../../simulator/receiver/certificate-authority.ts';
 import { startRawReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 let authority: Authority;
@@ -47,8 +48,8 @@ async function attempt(
     body: Buffer.from('{}'),
     mask: null,
   };
-  const first = await transport.post(request);
-  const second = await transport.post(request);
+  const first = await post(transport, request);
+  const second = await post(transport, request);
   return { receiver, first: first.exchange, second: second.exchange };
 }
 

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { MISBEHAVIOURS, startTcpReceiver } from '../../support/receivers/misbehaving-receivers.ts';
+import { post } from '../../support/receivers/posting.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 const TOTAL_MS = 500;
@@ -29,7 +30,7 @@ describe('an attempt at a receiver that', () => {
   test.each(MISBEHAVIOURS)('$name ends with $code', { timeout: HANG_MS }, async ({ code, answer }) => {
     const transport = transportOf();
     const { origin } = await receiver(answer);
-    const { exchange } = await transport.post(requestTo(origin));
+    const { exchange } = await post(transport, requestTo(origin));
     expect(exchange.kind === 'failed' ? exchange.failureCode : exchange.kind).toBe(code ?? 'acknowledged');
     if (exchange.kind !== 'interrupted' && exchange.response) {
       expect(exchange.response.body.length).toBeLessThanOrEqual(16 * 1024);
@@ -43,7 +44,7 @@ describe('an attempt at a receiver that', () => {
     const quick = MISBEHAVIOURS.filter(({ code }) => code !== null && !/timeout|1xx/.test(code));
     const target = await receiver((socket) => quick[turn++ % quick.length]?.answer(socket, '/'));
     const results = await Promise.all(
-      Array.from({ length: 300 }, () => transport.post(requestTo(target.origin))),
+      Array.from({ length: 300 }, () => post(transport, requestTo(target.origin))),
     );
     expect(results.every(({ exchange }) => exchange.kind === 'failed')).toBe(true);
     await transport.close();
@@ -58,7 +59,7 @@ describe('the transport keeps of a response', () => {
     const head =
       'HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nX-A: b\r\nContent-Encoding: gzip\r\nContent-Length: 20000';
     const { origin } = await receiver((socket) => void socket.write(`${head}\r\n\r\n${body}`));
-    const posted = await transportOf().post(requestTo(origin));
+    const posted = await post(transportOf(), requestTo(origin));
     expect(posted.retryAfterSeconds).toBe(7);
     expect(posted.exchange).toMatchObject({ kind: 'failed', failureCode: 'http_4xx', detail: 'HTTP 429' });
     const response = posted.exchange.kind === 'failed' ? posted.exchange.response : null;
@@ -77,7 +78,7 @@ test('the transport stops reading an endless body after 64 KiB', { timeout: HANG
   });
   // A time-out beyond the test's own: only the limit can end this.
   const transport = transportOf({ totalTimeoutMs: 10 * HANG_MS });
-  const { exchange } = await transport.post(requestTo(target.origin));
+  const { exchange } = await post(transport, requestTo(target.origin));
   expect(exchange).toMatchObject({ kind: 'acknowledged', response: { status: 200, bodyTruncated: true } });
   await expect.poll(() => target.open, { timeout: HANG_MS }).toBe(0);
 });
@@ -86,7 +87,7 @@ describe('the transport’s connections', () => {
   test('are reused, and requests are sent as given', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const transport = transportOf();
-    for (let i = 0; i < 5; i += 1) await transport.post(requestTo(target.origin));
+    for (let i = 0; i < 5; i += 1) await post(transport, requestTo(target.origin));
     expect(target.accepted).toBe(1);
     expect(target.received).toContain('POST /hook?x=1 HTTP/1.1\r\n');
     expect(target.received).toContain('Authorization: API-Key whsec_x\r\n');
@@ -102,7 +103,7 @@ describe('the transport’s connections', () => {
       (s) => void s.write(`HTTP/1.1 200 OK\r\n${header}\r\nContent-Length: 0\r\n\r\n`),
     );
     const transport = transportOf();
-    for (let i = 0; i < 3; i += 1) await transport.post(requestTo(target.origin));
+    for (let i = 0; i < 3; i += 1) await post(transport, requestTo(target.origin));
     expect(target.accepted).toBe(connections);
   });
 
@@ -112,9 +113,9 @@ describe('the transport’s connections', () => {
       setTimeout(() => socket.write(OK.replace('200', '500')), 20);
     });
     const transport = transportOf();
-    const first = await transport.post(requestTo(target.origin));
+    const first = await post(transport, requestTo(target.origin));
     await expect.poll(() => transport.openConnections).toBe(0);
-    const second = await transport.post(requestTo(target.origin));
+    const second = await post(transport, requestTo(target.origin));
     expect([first, second].map(({ exchange }) => exchange.kind)).toEqual(['acknowledged', 'acknowledged']);
     expect(target.accepted).toBe(2);
   });
@@ -126,7 +127,7 @@ describe('the transport’s connections', () => {
     );
     await new Promise<void>((resolve) => greeting.listen(0, '127.0.0.1', resolve));
     const { port } = greeting.address() as AddressInfo;
-    const { exchange } = await transportOf().post(requestTo(`https://127.0.0.1:${port}`));
+    const { exchange } = await post(transportOf(), requestTo(`https://127.0.0.1:${port}`));
     greeting.close();
     expect(exchange).toMatchObject({ kind: 'failed', failureCode: 'protocol_error' });
   });
@@ -134,7 +135,7 @@ describe('the transport’s connections', () => {
   test('never carry a header that is more than one line', async () => {
     const target = await receiver((socket) => void socket.write(OK));
     const headers = ['webhook-id', 'e1\r\nX-Smuggled: yes'];
-    const { exchange } = await transportOf().post({ ...requestTo(target.origin), headers });
+    const { exchange } = await post(transportOf(), { ...requestTo(target.origin), headers });
     expect(exchange).toMatchObject({
       failureCode: 'protocol_error',
       detail: expect.stringContaining('webhook-id'),
@@ -146,7 +147,7 @@ describe('the transport’s connections', () => {
     const target = await receiver((socket) => void socket.end(OK));
     const transport = transportOf();
     for (let i = 0; i < 5; i += 1) {
-      expect((await transport.post(requestTo(target.origin))).exchange.kind).toBe('acknowledged');
+      expect((await post(transport, requestTo(target.origin))).exchange.kind).toBe('acknowledged');
     }
     expect(target.accepted).toBeGreaterThan(1);
   });
@@ -160,14 +161,14 @@ describe('the transport’s connections', () => {
     await closed.close();
     const transport = transportOf();
     const codeOf = async (origin: string) => {
-      const { exchange } = await transport.post(requestTo(origin));
+      const { exchange } = await post(transport, requestTo(origin));
       return exchange.kind === 'failed' ? exchange.failureCode : exchange.kind;
     };
     expect(await codeOf(silent.origin)).toBe('connect_timeout');
     expect(await codeOf(closed.origin)).toBe('connect_refused');
     expect(await codeOf(rude.origin)).toBe('connection_reset');
     expect(await codeOf(plain.origin)).toBe('tls_error');
-    const { exchange } = await transport.post(requestTo(plain.origin));
+    const { exchange } = await post(transport, requestTo(plain.origin));
     expect(exchange).toMatchObject({
       detail: expect.stringContaining('another protocol, such as plain HTTP'),
     });
@@ -179,17 +180,17 @@ describe('a shutdown of the transport', () => {
     const silent = await receiver(() => {});
     const answering = await receiver((s) => void s.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf'));
     const transport = transportOf({ totalTimeoutMs: HANG_MS });
-    const pending = transport.post(requestTo(silent.origin));
-    const acknowledged = transport.post(requestTo(answering.origin));
+    const pending = post(transport, requestTo(silent.origin));
+    const acknowledged = post(transport, requestTo(answering.origin));
     await expect.poll(() => silent.received).toContain('{"a":1}');
     // The head of the answer must have come: a second request on the same loop turn shows that it has.
     await expect.poll(() => answering.received).toContain('{"a":1}');
-    await transport.post(requestTo((await receiver((s) => void s.write(OK))).origin));
+    await post(transport, requestTo((await receiver((s) => void s.write(OK))).origin));
     transport.interrupt();
     expect((await pending).exchange).toEqual({ kind: 'interrupted' });
     expect((await acknowledged).exchange.kind).toBe('acknowledged');
     await transport.close();
     await transport.close();
-    expect((await transport.post(requestTo(silent.origin))).exchange).toEqual({ kind: 'interrupted' });
+    expect((await post(transport, requestTo(silent.origin))).exchange).toEqual({ kind: 'interrupted' });
   });
 });

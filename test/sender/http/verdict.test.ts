@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../services/process/clock.ts';
 import { Blame } from '../../../services/sender/blame/blame.ts';
 import type { Answer, Pace } from '../../../services/sender/http/pace.ts';
+import { post } from '../../support/receivers/posting.ts';
 import { useTransports } from '../../support/receivers/transports.ts';
 
 const { transportOf, receiver } = useTransports({ totalTimeoutMs: 30_000, connectTimeoutMs: 3000 });
@@ -21,7 +22,7 @@ async function verdictOn(text: string, isClosed = false) {
     (socket) => void (isClosed ? socket.end(text) : socket.write(text, 'latin1')),
   );
   const request = { merchantId: 'm1', path: '/', headers: [], body: Buffer.from('{}'), mask: null };
-  const { exchange } = await transportOf().post({ ...request, origin: target.origin });
+  const { exchange } = await post(transportOf(), { ...request, origin: target.origin });
   const fault =
     exchange.kind === 'failed' ? exchange.detail : exchange.kind === 'acknowledged' && exchange.fault;
   return { code: exchange.kind === 'failed' ? exchange.failureCode : exchange.kind, fault, target };
@@ -165,7 +166,7 @@ describe('while the rest of a response is read', () => {
         if (!socket.destroyed) socket.write('x');
       }
     });
-    const posting = transportOf().post({ ...request, origin: target.origin }, pace);
+    const posting = post(transportOf(), { ...request, origin: target.origin }, pace);
     await expect.poll(() => pace.answers.length).toBe(1);
     return { posting, pace };
   }
@@ -193,7 +194,7 @@ describe('while the rest of a response is read', () => {
   test('a whole response is told once, when it is over', async () => {
     const pace = new NotingPace();
     const target = await receiver((socket) => void socket.write(OK));
-    const { exchange } = await transportOf().post({ ...request, origin: target.origin }, pace);
+    const { exchange } = await post(transportOf(), { ...request, origin: target.origin }, pace);
     expect(exchange).toMatchObject({ kind: 'acknowledged', fault: null });
     expect(pace.answers).toEqual([]);
   });

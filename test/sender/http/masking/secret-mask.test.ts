@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { newSecret } from '../../../../services/domain/secret.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { SecretMask } from '../../../../services/sender/http/masking/secret-mask.ts';
+import { post } from '../../../support/receivers/posting.ts';
 import { useTransports } from '../../../support/receivers/transports.ts';
 
 /** Its base64 has every special character: `+`, `/` and the padding. */
@@ -124,7 +125,7 @@ describe('the secret is masked in an answer that repeats it', () => {
       }
       socket.end();
     });
-    const { exchange } = await transports.transportOf().post({
+    const { exchange } = await post(transports.transportOf(), {
       merchantId: 'm1',
       origin: receiver.origin,
       path: '/',
