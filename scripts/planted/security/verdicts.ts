@@ -73,7 +73,7 @@ export const VERDICT_BUGS: readonly PlantedBug[] = [
   {
     id: 'trickle-is-read-for-ever',
     bug: 'a body that trickles is read until the time-out',
-    file: EXCHANGE,
+    file: 'services/sender/http/response-limits.ts',
     text: 'const READ_ON_MS_MAX = 1000;',
     replacement: 'const READ_ON_MS_MAX = 1_000_000;',
     test: VERDICT,
