@@ -17,52 +17,11 @@ import {
   taskCodec,
 } from '../../services/codec/records.ts';
 import type { DirectoryChange } from '../../services/domain/directory.ts';
-import { type DomainEvent, eventAsText } from '../../services/domain/event.ts';
-import type { DeadLetter, DeliveryHead, JournalEntry } from '../../services/domain/journal.ts';
+import type { DeadLetter } from '../../services/domain/journal.ts';
 import type { Quarantined } from '../../services/domain/quarantine.ts';
-import { type DeliveryTask, PARKED_REASONS } from '../../services/domain/task.ts';
+import type { DeliveryTask } from '../../services/domain/task.ts';
+import { bytes, event, journal, or, small, task, text, time } from '../support/records/any-records.ts';
 
-const text = fc.string({ unit: 'grapheme', maxLength: 40 });
-const time = fc.double({ min: 0, max: 4e12, noNaN: true }).map((ms) => ms + 0);
-const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
-const small = fc.integer({ min: 0, max: 1000 });
-const or = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
-
-const headFields = {
-  deliveryId: text,
-  eventId: text,
-  merchantId: text,
-  endpointId: text,
-  entityId: text,
-  type: text,
-  subType: text,
-  apiVersion: text,
-  trigger: text,
-  attempt: small,
-  attemptsMax: small,
-  occurredAt: time,
-  acceptedAt: time,
-};
-const head = fc.record(headFields) as unknown as fc.Arbitrary<DeliveryHead>;
-const task = fc.record(
-  {
-    ...{ ...headFields, dueAt: time, hop: small, body: bytes, traceparent: text, linkedSpan: text },
-    parked: fc.record({ reason: fc.constantFrom(...PARKED_REASONS), since: time }),
-  },
-  { requiredKeys: [...(Object.keys(headFields) as (keyof typeof headFields)[]), 'dueAt', 'hop', 'body'] },
-) as unknown as fc.Arbitrary<DeliveryTask>;
-const event = fc.record({
-  eventId: text,
-  merchantId: text,
-  entityId: text,
-  entityKind: fc.constant('USER'),
-  type: text,
-  subType: text,
-  occurredAt: time,
-  simulated: fc.boolean(),
-  data: fc.dictionary(text, fc.jsonValue()).map((data) => JSON.parse(JSON.stringify(data))),
-  publishedBy: fc.option(fc.oneof(fc.uuid(), text), { nil: undefined }),
-}) as unknown as fc.Arbitrary<DomainEvent>;
 const quarantined = fc.record({
   reason: fc.constant('undecodable'),
   detail: text,
@@ -85,60 +44,6 @@ const quarantinedRecord = fc
   .tuple(quarantined, origin)
   .map(([record, from]) => ({ ...record, origin: from }));
 const deadLetter = fc.record({ task, reason: text, failureCode: text, at: time });
-const response = fc.record({
-  status: small,
-  headers: fc.array(fc.tuple(text, text)),
-  body: bytes,
-  bodyTruncated: fc.boolean(),
-});
-const journal = fc.oneof(
-  fc.record({
-    kind: fc.constant('routed'),
-    at: time,
-    acceptedAt: time,
-    event: event.map(eventAsText),
-    bodies: fc.array(fc.record({ apiVersion: text, body: bytes }), { maxLength: 2 }),
-    trace: fc.array(
-      fc.oneof(
-        fc.record({
-          endpointId: text,
-          verdict: fc.constant('delivered_to'),
-          deliveryId: text,
-          apiVersion: text,
-        }),
-        fc.record({ endpointId: text, verdict: fc.constant('filtered') }),
-      ),
-    ),
-  }),
-  fc.record({ kind: fc.constant('requested'), at: time, delivery: head, body: bytes }),
-  fc.record({
-    kind: fc.constant('attempted'),
-    delivery: head,
-    endpointVersion: small,
-    startedAt: time,
-    durationMs: time,
-    outcome: fc.oneof(
-      fc.record({ kind: fc.constant('retry'), dueAt: time }),
-      fc.record({ kind: fc.constant('delivered') }),
-    ),
-    failureCode: or(text),
-    failureDetail: or(text),
-    response: or(response),
-    signature: text,
-  }),
-  fc.record({ kind: fc.constant('cancelled'), at: time, delivery: head, reason: text }),
-  fc.record({
-    kind: fc.constant('parked'),
-    at: time,
-    delivery: head,
-    reason: text,
-    // Without an end it is null, which is written as 0.
-    until: fc.oneof(
-      fc.constant(null),
-      time.filter((at) => at !== 0),
-    ),
-  }),
-) as unknown as fc.Arbitrary<JournalEntry>;
 const change = fc.oneof(
   fc.record({
     kind: fc.constant('merchant'),

@@ -8,8 +8,8 @@ import { layoutFault } from '../../sqlite/migrate-file.ts';
 import { API_VERSION } from '../log/codes.ts';
 import { idBytes } from '../postgres/client/packed-id.ts';
 import { BODY_KIND } from '../postgres/log/bodies.ts';
+import { bodyOf } from '../sqlite/log/bodies-column.ts';
 import { type Content, ContentReads } from '../sqlite/log/contents.ts';
-import { bodyOf } from '../sqlite/log/event-rows.ts';
 import { MIGRATIONS } from '../sqlite/migrations/migrate.ts';
 
 /** The SQLite store, which no other process opens until it is closed. */

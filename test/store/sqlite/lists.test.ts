@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { bodiesColumn } from '../../../services/store/sqlite/log/bodies-column.ts';
 import { ContentReads, ContentWrites } from '../../../services/store/sqlite/log/contents.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
@@ -115,10 +116,12 @@ describe('the contents of events', () => {
     migrate(db, file);
     const writes = new ContentWrites(db);
     const reads = new ContentReads(db);
-    const content = (n: number) => ({ data: Buffer.from(`{"n":${n}}`), bodies: Buffer.alloc(n % 7, n) });
+    const data = (n: number) => Buffer.from(`{"n":${n}}`);
+    const bodies = (n: number) => [{ apiVersion: '2.3.8', body: Buffer.alloc(n % 7, n) }] as const;
+    const content = (n: number) => ({ data: data(n), bodies: bodiesColumn(bodies(n)) });
     // Numbers between them belong to events whose content is in their rows.
     const events = Array.from({ length: 100 }, (_, n) => 10 + 3 * n);
-    for (const event of events) writes.add(event, content(event));
+    for (const event of events) writes.add(event, data(event), bodies(event));
     writes.flush();
     const removed = events.filter((event, n) => n % 5 === 0 || (event > 150 && event < 260));
     writes.remove([...removed, 11, 9]);

@@ -1,7 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { compressSync, uncompressSync } from 'lz4-napi';
+import { ByteWriter } from '../../../codec/byte-writer.ts';
+import type { Routed } from '../../../domain/journal.ts';
+import { bodiesLength, writeBodies } from './bodies-column.ts';
 
-/** The content of an event: its data (JSON) and its bodies (see event-rows.ts). */
+/** The content of an event: its data (JSON) and its bodies (see bodies-column.ts). */
 export interface Content {
   readonly data: Buffer;
   readonly bodies: Buffer;
@@ -42,7 +45,10 @@ export class ContentWrites {
   readonly #insert;
   readonly #update;
   readonly #delete;
-  #open: Group = new Map();
+  /** The group that is being filled: its first event, how many it has, and its bytes. */
+  #first: number | undefined;
+  #count = 0;
+  readonly #open = new ByteWriter();
 
   constructor(db: Database) {
     this.#reads = new ContentReads(db);
@@ -52,26 +58,32 @@ export class ContentWrites {
   }
 
   /** Adds the content of a new event, whose number is higher than all before. */
-  add(event: number, content: Content): void {
-    this.#open.set(event, content);
-    if (this.#open.size >= GROUP) this.flush();
+  add(event: number, data: Uint8Array, bodies: Routed['bodies']): void {
+    this.#first ??= event;
+    writeContent(this.#open, event - this.#first, data, bodies);
+    this.#count += 1;
+    if (this.#count >= GROUP) this.flush();
   }
 
   /** Writes the open group. Called before the transaction ends. */
   flush(): void {
-    const [seq] = this.#open.keys();
-    if (seq === undefined) return;
-    this.#insert.run(seq, encode(seq, this.#open));
-    this.#open.clear();
+    if (this.#first !== undefined) this.#insert.run(this.#first, compressSync(this.#open.written));
+    this.rolledBack();
   }
 
   /** Nothing since the last commit is in the file. */
   rolledBack(): void {
-    this.#open.clear();
+    this.#first = undefined;
+    this.#count = 0;
+    this.#open.truncate(0);
   }
 
   of(event: number): Content | undefined {
-    return this.#open.get(event) ?? this.#reads.of(event);
+    // What it returns refers to these bytes, which the next event overwrites.
+    const isOpen = this.#first !== undefined && event >= this.#first;
+    return isOpen
+      ? decode(this.#first ?? 0, Buffer.from(this.#open.written)).get(event)
+      : this.#reads.of(event);
   }
 
   /** Removes the contents of events, each group's together. */
@@ -88,16 +100,27 @@ export class ContentWrites {
   }
 }
 
+/** Appends an event's content to its group. */
+function writeContent(group: ByteWriter, distance: number, data: Uint8Array, bodies: Routed['bodies']): void {
+  group.u32(distance);
+  group.u32(data.length);
+  group.u32(bodiesLength(bodies));
+  group.bytes(data);
+  writeBodies(bodies, group);
+}
+
+const scratch = new ByteWriter();
+
 function encode(first: number, group: Group): Buffer {
-  const parts: Buffer[] = [];
+  scratch.truncate(0);
   for (const [event, { data, bodies }] of group) {
-    const header = Buffer.allocUnsafe(HEADER_BYTES);
-    header.writeUInt32LE(event - first, 0);
-    header.writeUInt32LE(data.length, 4);
-    header.writeUInt32LE(bodies.length, 8);
-    parts.push(header, data, bodies);
+    scratch.u32(event - first);
+    scratch.u32(data.length);
+    scratch.u32(bodies.length);
+    scratch.bytes(data);
+    scratch.bytes(bodies);
   }
-  return compressSync(Buffer.concat(parts));
+  return compressSync(scratch.written);
 }
 
 function decode(first: number, bytes: Buffer): Group {

@@ -1,12 +1,14 @@
 import type { Database } from 'better-sqlite3';
+import { ViewedEvent } from '../../../codec/journal-view.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { packId } from '../../../sqlite/ids.ts';
-import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
+import { ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
 import type { Completed } from '../../log/log-rows.ts';
 import { isPassedOver } from '../../log/missed.ts';
 import { mergedTrace, type TraceLine, withdrawn } from '../../log/trace-lines.ts';
 import { ErasureRows } from '../maintenance/erasure-rows.ts';
 import type { MissedRows } from '../replays/missed-rows.ts';
+import { bodiesColumn, bodyOf, mergedBodies } from './bodies-column.ts';
 import { ContentWrites } from './contents.ts';
 import { IdIndex } from './id-index.ts';
 import { ListIndex } from './list-index.ts';
@@ -88,7 +90,7 @@ export class EventRows {
       isRemoved ? Math.floor(at) : null,
       packedPublisher(event),
     );
-    if (!isRemoved) this.contents.add(seq, { data: Buffer.from(event.data), bodies: bodiesColumn(bodies) });
+    if (!isRemoved) this.contents.add(seq, dataOf(event), bodies);
     this.index.add(merchant, eventId, seq);
     for (const line of lines) if (isPassedOver(line[1])) this.#missed.skip(line[0], createdAt, seq);
     return { seq, isRemoved };
@@ -188,6 +190,11 @@ export class EventRows {
   }
 }
 
+/** Returns the event's data as bytes: without decoding it where the journal's entry has it. */
+function dataOf(event: Routed['event']): Buffer {
+  return event instanceof ViewedEvent ? event.dataBytes : Buffer.from(event.data);
+}
+
 function packedPublisher({ publishedBy }: Routed['event']): Buffer | string | null {
   return publishedBy === undefined ? null : packId(publishedBy);
 }
@@ -198,40 +205,4 @@ interface StoredRouting {
   readonly trace: string | null;
   readonly bodies: Buffer | null;
   readonly isRemoved: number;
-}
-
-/** Code and length before each body of an event's bodies column. */
-const BODY_HEADER_BYTES = 5;
-
-/** Joins an event's bodies into one column: the code of the API version, the length (u32, little endian), the body. */
-function bodiesColumn(bodies: Routed['bodies']): Buffer {
-  return Buffer.concat(
-    bodies.flatMap(({ apiVersion, body }) => {
-      const header = Buffer.alloc(BODY_HEADER_BYTES);
-      header[0] = API_VERSION.of[apiVersion];
-      header.writeUInt32LE(body.length, 1);
-      return [header, body];
-    }),
-  );
-}
-
-/** Returns one body from an event's bodies column. */
-export function bodyOf(bodies: Buffer, apiVersion: number): Buffer | undefined {
-  for (let at = 0; at < bodies.length; ) {
-    const start = at + BODY_HEADER_BYTES;
-    const end = start + bodies.readUInt32LE(at + 1);
-    if (bodies[at] === apiVersion) return bodies.subarray(start, end);
-    at = end;
-  }
-  return undefined;
-}
-
-function mergedBodies(first: Buffer, second: Buffer): Buffer {
-  const parts = [first];
-  for (let at = 0; at < second.length; ) {
-    const end = at + BODY_HEADER_BYTES + second.readUInt32LE(at + 1);
-    if (bodyOf(first, second[at] ?? 0) === undefined) parts.push(second.subarray(at, end));
-    at = end;
-  }
-  return Buffer.concat(parts);
 }

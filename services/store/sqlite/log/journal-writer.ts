@@ -9,7 +9,7 @@ import { AttemptRows } from './attempt-rows.ts';
 import { DeliveryRows } from './delivery-rows.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows } from './event-rows.ts';
-import { decodeBatch, type PostedBatch } from './posted-batch.ts';
+import { entriesOf, type PostedBatch } from './posted-batch.ts';
 
 /** Applies journal batches, and the position with them, in the caller's transaction. */
 export class JournalWriter {
@@ -53,7 +53,7 @@ export class JournalWriter {
       );
     if (stored !== undefined && last <= stored) return;
     let index = 0;
-    for (const entry of decodeBatch(batch)) {
+    for (const entry of entriesOf(batch)) {
       // A batch may have been applied in part.
       if (stored === undefined || (positions?.[index] ?? first + index) > stored) this.#fold.apply(entry);
       index += 1;

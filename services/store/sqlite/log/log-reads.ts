@@ -4,8 +4,8 @@ import { STATUS } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { type AttemptColumns, toAttempt } from '../../rows/log-records.ts';
 import type { DeliveryLog } from '../../store.ts';
+import { bodyOf } from './bodies-column.ts';
 import { ContentReads } from './contents.ts';
-import { bodyOf } from './event-rows.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from './log-rows.ts';
 
 type FullDelivery = NonNullable<Awaited<ReturnType<DeliveryLog['delivery']>>>;

@@ -1,7 +1,8 @@
 import { ByteWriter } from '../../../codec/byte-writer.ts';
 import { EncodedEntries } from '../../../codec/encoded-entries.ts';
+import { viewEntry } from '../../../codec/journal-view.ts';
 import { journalCodec } from '../../../codec/records.ts';
-import type { JournalBatch, JournalEntries } from '../../../domain/journal.ts';
+import type { JournalBatch, JournalEntries, JournalEntry } from '../../../domain/journal.ts';
 
 /** A journal batch as it is posted to the writer's thread. */
 export interface PostedBatch {
@@ -28,15 +29,14 @@ export function encodeBatch({
   return { position, ...(entries instanceof EncodedEntries ? copied(entries) : encoded(entries)) };
 }
 
-/** Returns the entries, decoded when they are read; reading one that is malformed throws. */
-export function decodeBatch({ entries, lengths }: PostedBatch): JournalEntries {
-  const parts: Buffer[] = [];
+/** Returns the entries, each read when its turn comes; one that is malformed throws. */
+export function* entriesOf({ entries, lengths }: PostedBatch): Generator<JournalEntry> {
+  const bytes = Buffer.from(entries);
   let at = 0;
   for (const length of lengths) {
-    parts.push(Buffer.from(entries, at, length));
+    yield viewEntry(bytes, at, at + length);
     at += length;
   }
-  return new EncodedEntries(parts);
 }
 
 function encoded(entries: JournalEntries): Pick<PostedBatch, 'entries' | 'lengths'> {
