@@ -1,6 +1,8 @@
 import type { Type } from 'avsc';
 
 const INITIAL_BYTES = 64 * 1024;
+/** Of one of JavaScript's characters. */
+const UTF8_BYTES_MAX = 3;
 
 /** A growing buffer for a sequence of records, so that a batch needs no buffer per record. */
 export class ByteWriter {
@@ -57,6 +59,11 @@ export class ByteWriter {
     this.#reserve(value.length);
     this.#bytes.set(value, this.#length);
     this.#length += value.length;
+  }
+
+  text(value: string): void {
+    this.#reserve(value.length * UTF8_BYTES_MAX);
+    this.#length += this.#bytes.write(value, this.#length);
   }
 
   /** Writes a length of four bytes at `at`, where one was left open. */

@@ -2,6 +2,7 @@
  * Journal entries read where they lie: nearly all are events routed and attempts made, and of these the delivery log needs
  * few fields. What it seldom needs, and what it only copies, is decoded when it is read.
  */
+import avro from 'avsc';
 import type { ResponseKept } from '../domain/attempt.ts';
 import type { EventAsText } from '../domain/event.ts';
 import type { Attempted, DeliveryHead, JournalEntry, Routed, RoutingVerdict } from '../domain/journal.ts';
@@ -194,7 +195,7 @@ function wholeHead(from: AvroCursor): DeliveryHead {
 }
 
 /** A response whose headers are copied as they are. */
-export class ViewedResponse implements ResponseKept {
+class ViewedResponse implements ResponseKept {
   readonly status: number;
   /** An Avro array of arrays of texts: pairs of name and value. */
   readonly headerBytes: Buffer;
@@ -216,6 +217,13 @@ export class ViewedResponse implements ResponseKept {
   get headers(): ResponseKept['headers'] {
     return headersIn(this.headerBytes);
   }
+}
+
+const HEADERS = avro.Type.forSchema({ type: 'array', items: { type: 'array', items: 'string' } });
+
+/** Returns the headers of a response as the journal has them. */
+export function headerBytesOf(response: ResponseKept): Buffer {
+  return response instanceof ViewedResponse ? response.headerBytes : HEADERS.toBuffer(response.headers);
 }
 
 /** Returns the headers of a response that are encoded as the journal has them. */

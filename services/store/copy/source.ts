@@ -8,6 +8,7 @@ import { layoutFault } from '../../sqlite/migrate-file.ts';
 import { API_VERSION } from '../log/codes.ts';
 import { idBytes } from '../postgres/client/packed-id.ts';
 import { BODY_KIND } from '../postgres/log/bodies.ts';
+import { type AttemptContent, AttemptContentReads, headersText } from '../sqlite/log/attempt-contents.ts';
 import { bodyOf } from '../sqlite/log/bodies-column.ts';
 import { type Content, ContentReads } from '../sqlite/log/contents.ts';
 import { MIGRATIONS } from '../sqlite/migrations/migrate.ts';
@@ -33,6 +34,7 @@ export function openSource(file: string): Source {
     const fault = layoutFault(db, file, MIGRATIONS);
     if (fault !== undefined) throw new Error(fault);
     db.function('id_hex', (id) => idBytes(unpackId(id as Uint8Array | string)).toString('hex'));
+    addAttemptContents(db, contents);
     db.table('event_body', {
       columns: ['owner', 'created_at', 'kind', 'n', 'codec', 'bytes'],
       *rows() {
@@ -56,6 +58,32 @@ function lockOf(file: string): ReturnType<typeof lockExclusively> {
         'routers and senders go on',
     );
   }
+}
+
+/** Groups of contents kept unpacked: attempts in the order of their deliveries go through several groups at a time. */
+const GROUPS_KEPT = 16;
+
+/** Adds the functions that give a part of an attempt's content. They read another connection: this one is busy meanwhile. */
+function addAttemptContents(db: Database.Database, contents: Database.Database): void {
+  const reads = new AttemptContentReads(contents);
+  const kept = new Map<number, ReturnType<AttemptContentReads['group']>>();
+  const groupOf = (content: number) => {
+    const group = kept.get(content) ?? reads.group(content);
+    kept.set(content, group);
+    const [oldest] = kept.keys();
+    if (kept.size > GROUPS_KEPT && oldest !== undefined) kept.delete(oldest);
+    return group;
+  };
+  const add = (name: string, part: (content: AttemptContent) => unknown) =>
+    db.function(`attempt_${name}`, { deterministic: true }, (attempt, group) => {
+      const content = groupOf(Number(group)).get(Number(attempt));
+      if (!content) throw new Error(`the content of attempt ${attempt} is not in its group ${group}`);
+      return part(content);
+    });
+  add('headers', ({ headers }) => headersText(headers));
+  add('truncated', ({ isTruncated }) => Number(isTruncated));
+  add('body', ({ body }) => body);
+  add('signature', ({ signature }) => signature);
 }
 
 interface EventRow {

@@ -51,7 +51,10 @@ export const FORMS: Readonly<Record<string, readonly TableForm[]>> = {
       from: `attempt t CROSS JOIN delivery d ON d.seq = t.attempt_id / ${ATTEMPTS_PER_DELIVERY}`,
       columns: {
         created_at: 'd.created_at',
-        ...{ truncated: 't.response_truncated', headers: 't.response_headers' },
+        truncated:
+          'CASE WHEN t.response_status IS NOT NULL THEN attempt_truncated(t.attempt_id, t.content) END',
+        headers: 'attempt_headers(t.attempt_id, t.content)',
+        signature: 'attempt_signature(t.attempt_id, t.content)',
       },
     },
   ],
@@ -63,10 +66,10 @@ export const FORMS: Readonly<Record<string, readonly TableForm[]>> = {
     },
     {
       from: `attempt a CROSS JOIN delivery t ON t.seq = a.attempt_id / ${ATTEMPTS_PER_DELIVERY}
-        WHERE length(a.response_body) > 0`,
+        WHERE length(attempt_body(a.attempt_id, a.content)) > 0`,
       columns: {
         ...{ owner: 't.seq', kind: `${BODY_KIND.response}`, n: `a.attempt_id % ${ATTEMPTS_PER_DELIVERY}` },
-        ...{ codec: '0', bytes: 'a.response_body' },
+        ...{ codec: '0', bytes: 'attempt_body(a.attempt_id, a.content)' },
       },
     },
   ],
@@ -103,7 +106,8 @@ export const OTHER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   content: ['seq', 'bytes'],
   delivery: ['event'],
   delivery_body: ['delivery', 'body'],
-  attempt: ['response_headers', 'response_body', 'response_truncated'],
+  attempt: ['content'],
+  attempt_content: ['seq', 'bytes'],
   missed: ['event', 'delivery'],
   feed: ['at'],
 };

@@ -65,8 +65,8 @@ function writersOf(db: ReturnType<typeof openConnection>, seals: RecordSeals | n
   const journal = new JournalWriter(db, names, health, feed);
   const { erasures } = journal.events;
   const changes = new Changes(db, { feed, seals, health, erasures, names });
-  const retention = new RetentionWrites(db, journal.events, journal.deliveries, journal.missed);
-  const bodies = new BodyWrites(db, journal.deliveries, journal.events.contents);
+  const retention = new RetentionWrites(db, journal);
+  const bodies = new BodyWrites(db, journal);
   return { names, feed, health, changes, journal, retention, bodies, erasures };
 }
 

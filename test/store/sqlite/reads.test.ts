@@ -120,9 +120,9 @@ describe('a query of the delivery log', () => {
       () => new ListReads(listening),
       () => new FeedReads(listening),
       () => new RetentionReads(listening),
-      () => new RetentionWrites(listening, journal.events, journal.deliveries, journal.missed),
+      () => new RetentionWrites(listening, journal),
       () => new BodyReads(listening),
-      () => new BodyWrites(listening, journal.deliveries, journal.events.contents),
+      () => new BodyWrites(listening, journal),
     ])
       make();
     statements.push(MISSED_SQL);

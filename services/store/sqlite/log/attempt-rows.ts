@@ -1,12 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import type { LogAttempts, NewAttempt } from '../../log/log-rows.ts';
+import { AttemptContentWrites } from './attempt-contents.ts';
 
 /** Writes the attempts of the log. */
 export class AttemptRows implements LogAttempts {
+  readonly contents: AttemptContentWrites;
   readonly #insert;
 
   constructor(db: Database) {
-    this.#insert = db.prepare(`INSERT OR IGNORE INTO attempt VALUES (${Array(11).fill('?').join(', ')})`);
+    this.contents = new AttemptContentWrites(db);
+    this.#insert = db.prepare(`INSERT OR IGNORE INTO attempt VALUES (${Array(8).fill('?').join(', ')})`);
   }
 
   add({ response, ...attempt }: NewAttempt): boolean {
@@ -15,14 +18,13 @@ export class AttemptRows implements LogAttempts {
       attempt.startedAt,
       attempt.durationMs,
       response?.status ?? null,
-      response ? JSON.stringify(response.headers) : null,
-      response && attempt.keepsBody ? response.body : null,
-      response ? Number(response.bodyTruncated) : null,
       attempt.failureCode,
       attempt.failureDetail,
       attempt.nextAttemptAt,
-      attempt.signature,
+      this.contents.next,
     );
-    return inserted.changes > 0;
+    if (inserted.changes === 0) return false;
+    this.contents.add(attempt.attemptId, response, attempt.keepsBody, attempt.signature);
+    return true;
   }
 }

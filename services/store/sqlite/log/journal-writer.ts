@@ -15,6 +15,7 @@ import { entriesOf, type PostedBatch } from './posted-batch.ts';
 export class JournalWriter {
   readonly events: EventRows;
   readonly deliveries: DeliveryRows;
+  readonly attempts: AttemptRows;
   readonly missed: MissedRows;
   readonly #fold: JournalFold;
   readonly #health: EndpointHealth;
@@ -26,8 +27,8 @@ export class JournalWriter {
     this.missed = new MissedRows(db);
     this.events = new EventRows(db, this.missed);
     this.deliveries = new DeliveryRows(db);
-    const { events, deliveries, missed } = this;
-    const attempts = new AttemptRows(db);
+    this.attempts = new AttemptRows(db);
+    const { events, deliveries, attempts, missed } = this;
     this.#fold = new JournalFold({ names, events, deliveries, attempts, missed, health, feed });
     this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
     this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
@@ -38,6 +39,7 @@ export class JournalWriter {
     for (const batch of batches) this.#add(batch);
     for (const delivery of this.#fold.deliveries) this.deliveries.write(delivery);
     this.events.contents.flush();
+    this.attempts.contents.flush();
     await this.#health.flush(tx);
     this.events.index.write();
     this.deliveries.index.write();
@@ -70,6 +72,7 @@ export class JournalWriter {
     this.events.index.rolledBack();
     this.deliveries.index.rolledBack();
     this.events.contents.rolledBack();
+    this.attempts.contents.rolledBack();
     this.events.erasures.readAll();
     this.deliveries.forgetPending();
   }

@@ -4,6 +4,7 @@ import { STATUS } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { type AttemptColumns, toAttempt } from '../../rows/log-records.ts';
 import type { DeliveryLog } from '../../store.ts';
+import { AttemptContentReads, headersText } from './attempt-contents.ts';
 import { bodyOf } from './bodies-column.ts';
 import { ContentReads } from './contents.ts';
 import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from './log-rows.ts';
@@ -23,6 +24,7 @@ export class LogReads {
   readonly #bodies;
   readonly #event;
   readonly #contents: ContentReads;
+  readonly #attemptContents: AttemptContentReads;
   readonly #isTried;
   readonly #position;
 
@@ -39,8 +41,7 @@ export class LogReads {
     this.#eventById = db.prepare('SELECT event FROM event_by_id WHERE event_id = ? AND merchant = ?').pluck();
     this.#delivery = db.prepare(`${SELECT_DELIVERY} WHERE d.seq = ?`);
     this.#attempts = db.prepare(
-      `SELECT *, attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number, response_headers AS headers, response_body AS body,
-       response_truncated AS truncated FROM attempt
+      `SELECT *, attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number FROM attempt
        WHERE attempt_id BETWEEN ? AND ? ORDER BY attempt_id`,
     );
     this.#bodies = db.prepare(
@@ -49,6 +50,7 @@ export class LogReads {
     );
     this.#event = db.prepare('SELECT * FROM event WHERE seq = ? AND merchant = ? AND routed_at IS NOT NULL');
     this.#contents = new ContentReads(db);
+    this.#attemptContents = new AttemptContentReads(db);
     this.#isTried = db
       .prepare(`SELECT attempts_made > 0 OR status = ${STATUS.of.cancelled} FROM delivery WHERE seq = ?`)
       .pluck();
@@ -72,15 +74,21 @@ export class LogReads {
     if (!row || row.endpoint !== endpoint) return undefined;
     const record = toDelivery(row, endpointId);
     const first = found * ATTEMPTS_PER_DELIVERY;
-    const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptColumns[];
+    const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptRow[];
     const { event, body, isRemoved, ...stored } = this.#bodies.get(found) as BodiesRow;
     const bodies = stored.bodies ?? this.#contents.of(event)?.bodies;
     return {
       ...record,
-      attempts: attempts.map((attempt) => toAttempt(attempt, record.trigger)),
+      attempts: attempts.map((attempt) => toAttempt(this.#whole(attempt), record.trigger)),
       body: isRemoved === 1 ? null : (body ?? (bodies && bodyOf(bodies, row.api_version)) ?? null),
       bodyRemoved: isRemoved === 1,
     };
+  }
+
+  #whole(row: AttemptRow): AttemptColumns {
+    const { attempt_id: attemptId, content } = row;
+    const { headers, body, isTruncated, signature } = this.#attemptContents.of({ attemptId, content });
+    return { ...row, headers: headersText(headers), body, truncated: Number(isTruncated), signature };
   }
 
   event(merchantId: string, eventId: string, seq: number | undefined): FullEvent | undefined {
@@ -107,6 +115,11 @@ export class LogReads {
     return found !== undefined && this.#isTried.get(found) === 1;
   }
 }
+
+type AttemptRow = Omit<AttemptColumns, 'headers' | 'body' | 'truncated' | 'signature'> & {
+  readonly attempt_id: number;
+  readonly content: number;
+};
 
 interface BodiesRow {
   readonly event: number;

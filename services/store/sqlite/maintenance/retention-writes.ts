@@ -1,25 +1,28 @@
 import type { Database } from 'better-sqlite3';
 import { unpackId } from '../../../sqlite/ids.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
-import type { DeliveryRows } from '../log/delivery-rows.ts';
-import type { EventRows } from '../log/event-rows.ts';
-import type { MissedRows } from '../replays/missed-rows.ts';
+import type { AttemptPlace } from '../log/attempt-contents.ts';
+import type { JournalWriter } from '../log/journal-writer.ts';
 
 /** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
 export class RetentionWrites {
-  readonly #events: EventRows;
-  readonly #deliveries: DeliveryRows;
-  readonly #missed: MissedRows;
+  readonly #events: JournalWriter['events'];
+  readonly #deliveries: JournalWriter['deliveries'];
+  readonly #attempts: JournalWriter['attempts'];
+  readonly #missed: JournalWriter['missed'];
   readonly #deleteAttempts;
   readonly #deleteBody;
   readonly #deleteDelivery;
   readonly #deleteEvent;
 
-  constructor(db: Database, events: EventRows, deliveries: DeliveryRows, missed: MissedRows) {
-    this.#missed = missed;
+  constructor(db: Database, { events, deliveries, attempts, missed }: JournalWriter) {
     this.#events = events;
     this.#deliveries = deliveries;
-    this.#deleteAttempts = db.prepare('DELETE FROM attempt WHERE attempt_id BETWEEN ? AND ?');
+    this.#attempts = attempts;
+    this.#missed = missed;
+    this.#deleteAttempts = db.prepare(
+      'DELETE FROM attempt WHERE attempt_id BETWEEN ? AND ? RETURNING attempt_id AS attemptId, content',
+    );
     this.#deleteBody = db.prepare('DELETE FROM delivery_body WHERE delivery = ?');
     this.#deleteDelivery = db.prepare(
       'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id, endpoint, created_at AS createdAt',
@@ -33,6 +36,7 @@ export class RetentionWrites {
   /** Returns the number of rows deleted. */
   deleteDeliveries(seqs: readonly number[], before: number): number {
     let deleted = 0;
+    const attempts: AttemptPlace[] = [];
     this.#deliveries.forgetPending();
     for (const seq of seqs) {
       const row = this.#deleteDelivery.get(seq, before) as
@@ -40,12 +44,15 @@ export class RetentionWrites {
         | undefined;
       if (!row) continue;
       const first = seq * ATTEMPTS_PER_DELIVERY;
-      this.#deleteAttempts.run(first, first + ATTEMPTS_PER_DELIVERY - 1);
+      attempts.push(
+        ...(this.#deleteAttempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptPlace[]),
+      );
       this.#deleteBody.run(seq);
       this.#deliveries.index.remove(0, unpackId(row.id));
       this.#deliveries.list.remove(row.endpoint, seq, row.createdAt);
       deleted += 1;
     }
+    this.#attempts.contents.remove(attempts);
     return deleted;
   }
 

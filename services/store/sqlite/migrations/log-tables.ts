@@ -97,20 +97,22 @@ CREATE INDEX delivery_failing ON delivery (endpoint, status, created_at) WHERE s
 -- Only bodies that are not among the event's own.
 CREATE TABLE delivery_body (delivery INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
 
--- attempt_id = delivery × 256 + number: appended, and one delivery's attempts lie together.
+-- attempt_id = delivery × 256 + number: appended, and one delivery's attempts lie together. content: the group of contents
+-- in which the rest is.
 CREATE TABLE attempt (
   attempt_id INTEGER PRIMARY KEY,
   started_at REAL NOT NULL,
   duration_ms REAL NOT NULL,
   response_status INTEGER,
-  response_headers TEXT,
-  response_body BLOB,
-  response_truncated INTEGER,
   failure_code INTEGER,
   failure_detail TEXT,
   next_attempt_at REAL,
-  signature TEXT NOT NULL
+  content INTEGER NOT NULL
 ) STRICT;
+
+-- The responses and signatures of attempts, in groups of attempts that were recorded together: headers are much alike. The
+-- format is that of log/attempt-contents.ts.
+CREATE TABLE attempt_content (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
 
 -- A row for each event that was skipped for an endpoint while it was disabled, or whose delivery ended without success;
 -- deleted when the endpoint has received the event after all. So there are few rows, and neither routing nor delivering
