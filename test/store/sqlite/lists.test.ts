@@ -21,7 +21,7 @@ import { TEST_RING } from '../../support/records/key-ring.ts';
 
 const MERCHANT = 'a-merchant';
 /** More than go into the indexes together, so that some rows are in them and some are not. */
-const COUNT = 9000;
+const COUNT = 17_000;
 let directory: string;
 let file: string;
 beforeEach(async () => {

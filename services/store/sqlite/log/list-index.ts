@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** Rows that go into an index together: few enough to be read one by one while they are not in it. */
-const GENERATION = 8192;
+const GENERATION = 16_384;
 
 /** The lists: their tables and their indexes, which are tables themselves, in the order of these columns. */
 const LISTS = {
