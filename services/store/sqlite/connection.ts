@@ -6,7 +6,7 @@ import { openDatabase } from '../../sqlite/database.ts';
  * the rest. Measured: with four times as much, nothing is faster.
  */
 const CACHE_KIB = { read: 4 * 1024, write: 8 * 1024 } as const;
-/** A checkpoint every 16 MiB: fewer rewrites of hot pages, and a commit never waits longer than that takes. */
+/** A checkpoint every 8 MiB: fewer rewrites of hot pages, and a commit never waits longer than that takes. */
 const CHECKPOINT_PAGES = 2048;
 /** A backup tool may hold a lock for a moment. */
 const LOCKED_MS_MAX = 5000;
