@@ -132,7 +132,7 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
   {
     id: 'viewed-size-believed',
     bug: 'the store ignores bytes that follow a journal entry within its size',
-    file: 'services/codec/journal-view.ts',
+    file: 'services/codec/view/journal-view.ts',
     text: 'cursor.at !== to',
     replacement: 'cursor.at > to',
     test: 'test/codec/journal-view.test.ts',

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { headerBytesOf, headersIn, viewEntry } from '../../services/codec/journal-view.ts';
 import { journalCodec } from '../../services/codec/records.ts';
+import { headerBytesOf, headersIn, viewEntry } from '../../services/codec/view/journal-view.ts';
 import { bytes, journal } from '../support/records/any-records.ts';
 import { anEvent, aTask, attempted, requested, routed } from '../support/records/broker-records.ts';
 

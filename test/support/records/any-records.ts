@@ -25,7 +25,7 @@ const headFields = {
   occurredAt: time,
   acceptedAt: time,
 };
-export const head = fc.record(headFields) as unknown as fc.Arbitrary<DeliveryHead>;
+const head = fc.record(headFields) as unknown as fc.Arbitrary<DeliveryHead>;
 export const task = fc.record(
   {
     ...{ ...headFields, dueAt: time, hop: small, body: bytes, traceparent: text, linkedSpan: text },

@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3';
 import { compressSync, uncompressSync } from 'lz4-napi';
 import { ByteWriter } from '../../../codec/byte-writer.ts';
-import { headerBytesOf, headersIn } from '../../../codec/journal-view.ts';
+import { headerBytesOf, headersIn } from '../../../codec/view/journal-view.ts';
 import type { ResponseKept } from '../../../domain/attempt.ts';
 
 /** What an attempt's row does not have itself. */
 export interface AttemptContent {
-  /** As the journal has them (codec/journal-view.ts); without a byte: there was no response. */
+  /** As the journal has them (codec/view/journal-view.ts); without a byte: there was no response. */
   readonly headers: Buffer;
   readonly body: Buffer;
   readonly isTruncated: boolean;

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { ViewedEvent } from '../../../codec/journal-view.ts';
+import { ViewedEvent } from '../../../codec/view/journal-view.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { packId } from '../../../sqlite/ids.ts';
 import { ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';

@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../../codec/byte-writer.ts';
 import { EncodedEntries } from '../../../codec/encoded-entries.ts';
-import { viewEntry } from '../../../codec/journal-view.ts';
 import { journalCodec } from '../../../codec/records.ts';
+import { viewEntry } from '../../../codec/view/journal-view.ts';
 import type { JournalBatch, JournalEntries, JournalEntry } from '../../../domain/journal.ts';
 
 /** A journal batch as it is posted to the writer's thread. */

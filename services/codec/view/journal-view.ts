@@ -3,12 +3,12 @@
  * few fields. What it seldom needs, and what it only copies, is decoded when it is read.
  */
 import avro from 'avsc';
-import type { ResponseKept } from '../domain/attempt.ts';
-import type { EventAsText } from '../domain/event.ts';
-import type { Attempted, DeliveryHead, JournalEntry, Routed, RoutingVerdict } from '../domain/journal.ts';
-import type { Outcome } from '../domain/outcome.ts';
+import type { ResponseKept } from '../../domain/attempt.ts';
+import type { EventAsText } from '../../domain/event.ts';
+import type { Attempted, DeliveryHead, JournalEntry, Routed, RoutingVerdict } from '../../domain/journal.ts';
+import type { Outcome } from '../../domain/outcome.ts';
+import { journalCodec } from '../records.ts';
 import { AvroCursor } from './avro-cursor.ts';
-import { journalCodec } from './records.ts';
 
 /** Exactly one of a record's fields is there: in this order routed, requested, attempted, cancelled, parked. */
 const ABSENT = 0;
