@@ -51,4 +51,22 @@ export const FIRST_ATTEMPT_BUGS: readonly PlantedBug[] = [
     test: UNIT,
     title: 'for two seconds, then others may take their tasks',
   },
+  {
+    id: 'event-done-before-its-trace',
+    bug: 'an event is acknowledged while the trace of its routing is not durable',
+    file: DIRECT,
+    text: 'if (this.#isTraceDurable) super.durable();',
+    replacement: 'super.durable();',
+    test: UNIT,
+    title: 'alone, and its event is done when results and trace are durable, in either order',
+  },
+  {
+    id: 'trace-waits-for-ever',
+    bug: 'the trace of a routing waits for the results of its attempt, however long that takes',
+    file: DIRECT,
+    text: 'const TRACE_MS_MAX = 500;',
+    replacement: 'const TRACE_MS_MAX = 500_000;',
+    test: UNIT,
+    title: 'waits for the results of its attempt, half a second at the most',
+  },
 ];

@@ -89,6 +89,29 @@ export function firstAttemptGuarantees(bench: GiveBench): void {
     expect([...next].sort()).toEqual([...first].sort());
   });
 
+  it('records the routing of an attempt that takes long, and later its results', async () => {
+    const broker = await bench().open();
+    const kinds: string[] = [];
+    await broker.journal.consume(
+      async ({ entries }) => void kinds.push(...[...entries].map(({ kind }) => kind)),
+      async () => undefined,
+      { batchMax: 10 },
+    );
+    const released = gate();
+    await route(broker);
+    await send(broker, async (task) => {
+      await released.opened;
+      return DONE(task);
+    });
+    await broker.publishEvents([anEvent()]);
+    await bench().eventually('the routing', () => kinds.length > 0);
+    expect(kinds).toEqual(['routed']);
+    released.open();
+    await bench().eventually('the results', () => kinds.length > 1);
+    await bench().turn(broker);
+    expect(kinds).toEqual(['routed', 'attempted']);
+  });
+
   it('keeps the order of an entity while its endpoint turns slow and quick again', async () => {
     const broker = await bench().open();
     let isPrompt = true;

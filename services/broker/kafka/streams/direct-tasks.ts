@@ -1,4 +1,5 @@
 import type { DeliveryTask } from '../../../domain/task.ts';
+import type { OutgoingRecord } from '../../../kafka-client/producer/record-sender.ts';
 import type { Clock } from '../../../process/clock.ts';
 import type { Ownership, ReceivedEvent, RouterResult, Settlement } from '../../broker.ts';
 import type { WorkSource } from '../../work-source.ts';
@@ -12,6 +13,11 @@ const OPEN_BYTES_MAX = 1024 * 1024;
 const WAIT_MS_MAX = 2000;
 /** After a task of an endpoint was written to a topic, so are those of the next seconds: none overtakes it. */
 const QUIET_MS = 5000;
+/**
+ * The trace of a routing waits this long for the results of its attempt, at the most: what the recorder gets together it
+ * writes at once, instead of twice. The event stays open meanwhile, so a crash routes it again.
+ */
+const TRACE_MS_MAX = 500;
 
 interface Deps {
   readonly clock: Clock;
@@ -19,47 +25,79 @@ interface Deps {
   readonly taskStreams: Pick<TaskStreams, 'now' | 'mayBeginFirst'>;
   /** Hands over the events that waited. */
   readonly pump: () => void;
+  /** Writes the routing trace of a task; calls `traceWritten` of it once that is durable. */
+  readonly writeTrace: (item: DirectItem, trace: readonly OutgoingRecord[]) => void;
 }
 
-/** A task that was not read from a topic: its event's record stays open for it. */
+interface DirectItemOptions {
+  /** The journal's record of the event's routing. */
+  readonly trace: readonly OutgoingRecord[];
+  readonly taskStreams: Pick<TaskStreams, 'mayBeginFirst'>;
+  readonly closed: () => void;
+}
+
+/** A task that was not read from a topic: its event's record stays open for it, and for the trace of its routing. */
 export class DirectItem extends TopicItem<DeliveryTask> {
-  readonly #event: TopicItem<ReceivedEvent>;
-  readonly #taskStreams: Pick<TaskStreams, 'mayBeginFirst'>;
-  readonly #closed: () => void;
+  readonly event: TopicItem<ReceivedEvent>;
+  readonly handedOverAt: number;
+  readonly #options: DirectItemOptions;
+  #trace: readonly OutgoingRecord[];
+  #isTraceDurable = false;
+  #isSettlementDurable = false;
 
   constructor(
     task: DeliveryTask,
     event: TopicItem<ReceivedEvent>,
-    deps: { readonly taskStreams: Pick<TaskStreams, 'mayBeginFirst'>; readonly closed: () => void },
+    handedOverAt: number,
+    options: DirectItemOptions,
   ) {
     super(task, event.record, event.reader);
-    this.#event = event;
-    this.#taskStreams = deps.taskStreams;
-    this.#closed = deps.closed;
+    this.event = event;
+    this.handedOverAt = handedOverAt;
+    this.#options = options;
+    this.#trace = options.trace;
     event.keepOpen();
   }
 
   override get ownership(): Ownership {
     const ownership = super.ownership;
-    const mayBegin = ownership !== 'owned' || this.#taskStreams.mayBeginFirst(this.value.endpointId);
+    const mayBegin = ownership !== 'owned' || this.#options.taskStreams.mayBeginFirst(this.value.endpointId);
     return mayBegin ? ownership : 'unsure';
   }
 
+  /** Returns the trace, once. */
+  takeTrace(): readonly OutgoingRecord[] {
+    const trace = this.#trace;
+    this.#trace = [];
+    return trace;
+  }
+
+  /** The trace is durable. */
+  traceWritten(): void {
+    this.#isTraceDurable = true;
+    if (this.#isSettlementDurable) super.durable();
+  }
+
+  override durable(): void {
+    this.#isSettlementDurable = true;
+    if (this.#isTraceDurable) super.durable();
+  }
+
   override completed(): void {
-    this.#closed();
-    this.#event.completed();
+    this.#options.closed();
+    this.event.completed();
   }
 
   /** Its partition was lost: whoever has it now routes the event again. */
   lost(): void {
-    this.#closed();
+    this.#options.closed();
   }
 }
 
 /**
  * First attempts without a topic of their own. Where router and sender share a process, the event's record stands for
- * the task's: the sender gets the task at once, and the event is acknowledged when the attempt's results are durable. A
- * crash routes the event again, and repeats no more than the request in flight.
+ * the task's: the sender gets the task at once, and the event is acknowledged when its trace and the attempt's results are
+ * durable. A crash routes the event again, and repeats no more than the request in flight.
  *
  * That needs an event with a single task, which would otherwise repeat what its other endpoints got, and an endpoint
  * that answers, because a slow one would keep the event's partition open. All other tasks are written to a topic.
@@ -73,6 +111,9 @@ export class DirectTasks {
   /** Since when events have waited for the sender, which has had no room in all this time. */
   #waitingSince: number | null = null;
   #cancelWait = () => {};
+  /** Those whose trace is not written, the earliest first. */
+  readonly #untraced = new Set<DirectItem>();
+  #isLooking = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -110,17 +151,44 @@ export class DirectTasks {
     return undefined;
   }
 
-  /** Hands the task to the sender. The event is done when both are. */
-  handOver(task: DeliveryTask, event: TopicItem<ReceivedEvent>): void {
-    const { live, taskStreams } = this.#deps;
+  /** Hands the task to the sender. The event is done when the task is, and its trace is written. */
+  handOver(task: DeliveryTask, event: TopicItem<ReceivedEvent>, trace: readonly OutgoingRecord[]): void {
+    const { clock, live, taskStreams } = this.#deps;
     const { bytes } = event.record;
     this.#open += 1;
     this.#openBytes += bytes;
     const closed = () => {
       this.#open -= 1;
       this.#openBytes -= bytes;
+      this.#untraced.delete(item);
     };
-    live.handOver(new DirectItem(task, event, { taskStreams, closed }));
+    const item: DirectItem = new DirectItem(task, event, clock.now(), { trace, taskStreams, closed });
+    this.#untraced.add(item);
+    this.#lookLater(TRACE_MS_MAX);
+    live.handOver(item);
+    // For the router it is over: what is open from here on has limits of its own.
+    event.durable();
+  }
+
+  /** Writes the task's trace, unless it was written. */
+  writeTrace(item: DirectItem): void {
+    if (this.#untraced.delete(item)) this.#deps.writeTrace(item, item.takeTrace());
+  }
+
+  /** Traces do not wait for attempts that take long. */
+  #lookLater(waitMs: number): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const { clock } = this.#deps;
+    clock.at(clock.now() + waitMs, () => {
+      this.#isLooking = false;
+      const now = clock.now();
+      for (const item of this.#untraced) {
+        const left = item.handedOverAt + TRACE_MS_MAX - now;
+        if (left > 0) return this.#lookLater(left);
+        this.writeTrace(item);
+      }
+    });
   }
 
   get #isFull(): boolean {

@@ -57,7 +57,9 @@ export class Outgoing {
     const { tasks, journal } = result;
     const traceparent = tasks[0]?.traceparent ?? received.traceparent;
     const written = direct ? tasks.filter((task) => task !== direct) : tasks;
-    const records = [...written.map((task) => this.task(task, now)), this.journal(journal, traceparent)];
+    // Beside the results of its attempt, so that they are joined.
+    const trace = this.journal(journal, traceparent, direct?.endpointId);
+    const records = [...written.map((task) => this.task(task, now)), trace];
     for (const { topic, value } of records) {
       if (value === null || value.length <= RECORD_BYTES_MAX) continue;
       throw new RecordRefused(
@@ -120,9 +122,12 @@ export class Outgoing {
    * Returns a record for a journal entry, ordered by its endpoint. A routed event has none: many in a row go to one
    * partition, so that they can be joined. Traced entries are not joined, and carry their trace context.
    */
-  journal(entry: JournalEntry, traceparent: string | undefined): OutgoingRecord {
+  journal(
+    entry: JournalEntry,
+    traceparent: string | undefined,
+    orderedBy = entry.kind === 'routed' ? this.#routedKey() : entry.delivery.endpointId,
+  ): OutgoingRecord {
     const { records, topics } = this.#deps;
-    const orderedBy = entry.kind === 'routed' ? this.#routedKey() : entry.delivery.endpointId;
     const value = records.encode('journal', [entry]);
     const place = { topic: topics.journal, orderedBy };
     if (traceparent !== undefined) return this.#record({ ...place, key: orderedBy }, value, traceparent);

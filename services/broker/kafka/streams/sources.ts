@@ -30,6 +30,9 @@ type TaskWork = WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>;
 /** Why an input's results cannot be written. */
 type Refusal = Pick<Quarantined, 'reason' | 'detail'>;
 
+/** What is told once its results are durable. */
+type Written = Pick<TopicItem<unknown>, 'record' | 'durable'>;
+
 export interface SourcesDeps {
   readonly eventStream: EventsTopic;
   readonly taskStreams: TaskStreams;
@@ -60,6 +63,7 @@ export class Sources {
       live,
       taskStreams,
       pump,
+      writeTrace: (item, trace) => this.#writeTrace(item, trace),
     });
     this.events = startedSource(events, eventStream, clock);
     const source = (taskClass: TaskClass, work = this.#taskWork(taskClass)) =>
@@ -93,8 +97,7 @@ export class Sources {
       feeds: [eventStream.feed],
       input: ({ value }) => value,
       settle: (result, item) => {
-        const quarantined = (why: Refusal) => this.#unusableEvent(item, why);
-        this.#whenDone(this.#sendRouted(result, item), item, quarantined);
+        this.#writeRouted(result, item);
         return true;
       },
       mayHandOver: () => this.#direct.mayRoute(),
@@ -114,6 +117,7 @@ export class Sources {
       settle: (settlement, item) => {
         const records = this.#labelled(attemptLabel(item.value), () => this.#settled(settlement, item));
         if (records === null) return false;
+        if (item instanceof DirectItem) this.#direct.writeTrace(item);
         const quarantined = (why: Refusal) => this.#unusableTask(item, why);
         const sent = Promise.all([this.#sendAll(records), this.#putAside(settlement, item)]);
         this.#whenDone(sent, item, quarantined);
@@ -136,15 +140,29 @@ export class Sources {
     };
   }
 
-  async #sendRouted(result: RouterResult, item: TopicItem<ReceivedEvent>): Promise<void> {
+  #writeRouted(result: RouterResult, item: TopicItem<ReceivedEvent>): void {
+    const quarantined = (why: Refusal) => this.#unusableEvent(item, why);
     const { outgoing, quarantine, clock } = this.#deps;
-    if (result.kind === 'quarantined') return quarantine.put(result.record);
+    if (result.kind === 'quarantined') {
+      this.#whenDone(quarantine.put(result.record), item, quarantined);
+      return;
+    }
     const direct = this.#direct.taskOf(result);
     const write = () => outgoing.ofRouted(result, { received: item.value, now: clock.now(), direct });
     const { decoded } = item.value;
-    const records = decoded.ok ? this.#labelled(eventLabel(decoded.event), write) : write();
-    if (direct) this.#direct.handOver(direct, item);
-    return this.#sendAll(records);
+    try {
+      const records = decoded.ok ? this.#labelled(eventLabel(decoded.event), write) : write();
+      if (direct) this.#direct.handOver(direct, item, records);
+      else this.#whenDone(this.#sendAll(records), item, quarantined);
+    } catch (error) {
+      this.#whenDone(Promise.reject(error), item, quarantined);
+    }
+  }
+
+  #writeTrace(item: DirectItem, trace: readonly OutgoingRecord[]): void {
+    const { event } = item;
+    const done = { record: item.record, durable: () => item.traceWritten() };
+    this.#whenDone(this.#sendAll(trace), done, (why) => this.#unusableEvent(event, why));
   }
 
   /** Returns the records of a task's settlement; null when it was given back. */
@@ -178,11 +196,7 @@ export class Sources {
    * Acknowledges the input once its results are durable. When brokers refuse them permanently, the input goes to
    * quarantine and is then acknowledged. When the engine closes, the input is not acknowledged: it is delivered again.
    */
-  #whenDone(
-    sent: Promise<unknown>,
-    item: TopicItem<unknown>,
-    quarantined: (why: Refusal) => Quarantined,
-  ): void {
+  #whenDone(sent: Promise<unknown>, item: Written, quarantined: (why: Refusal) => Quarantined): void {
     sent.then(
       () => item.durable(),
       (error: unknown) => {
@@ -192,7 +206,7 @@ export class Sources {
   }
 
   /** Never rejects; ends when the record is quarantined, or the engine closes. */
-  async #quarantine(item: TopicItem<unknown>, record: Quarantined): Promise<void> {
+  async #quarantine(item: Written, record: Quarantined): Promise<void> {
     const { quarantine, clock, log } = this.#deps;
     const place = placeText(originOf(item.record));
     log.error(

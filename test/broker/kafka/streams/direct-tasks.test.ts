@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceivedEvent, RouterResult } from '../../../../services/broker/broker.ts';
-import { DirectTasks } from '../../../../services/broker/kafka/streams/direct-tasks.ts';
+import { type DirectItem, DirectTasks } from '../../../../services/broker/kafka/streams/direct-tasks.ts';
 import { TopicItem } from '../../../../services/broker/kafka/streams/stream-feed.ts';
 import type { DeliveryTask } from '../../../../services/domain/task.ts';
 import type { ReadRecord } from '../../../../services/kafka-client/consumer/partition.ts';
@@ -13,6 +13,8 @@ const result = (...tasks: DeliveryTask[]): RouterResult => ({
   journal: routed(anEvent()),
 });
 
+const TRACE = { topic: 'journal', partition: 0, key: null, value: Buffer.from('trace') };
+
 function setUp() {
   const clock = new SimulatedClock();
   const state = {
@@ -24,6 +26,7 @@ function setUp() {
   };
   const given: TopicItem<DeliveryTask>[] = [];
   const done: number[] = [];
+  const traced: DirectItem[] = [];
   const live = {
     isConsumed: true,
     get isFull() {
@@ -48,31 +51,41 @@ function setUp() {
     pump: () => {
       state.pumped += 1;
     },
+    writeTrace: (item, records) => {
+      expect(records).toEqual([TRACE]);
+      traced.push(item);
+    },
   });
   let offset = 0;
   const event = (bytes = 1000) => {
     const record = { offset: offset++, bytes, partition: { isAlive: true } } as unknown as ReadRecord;
     const reader = { isTrusted: true, done: (one: ReadRecord) => void done.push(one.offset) };
-    return new TopicItem<ReceivedEvent>({} as ReceivedEvent, record, reader);
+    const item = new TopicItem<ReceivedEvent>({} as ReceivedEvent, record, reader);
+    item.settledBy = { durable: (one) => (one as TopicItem<unknown>).completed() };
+    return item;
   };
   const isDirect = (task: DeliveryTask) => direct.taskOf(result(task)) !== undefined;
-  return { clock, state, direct, given, done, event, isDirect };
+  /** Hands over the task of a new event. */
+  const handOver = (task = aTask(), bytes?: number) => {
+    direct.handOver(task, event(bytes), [TRACE]);
+    const item = given.at(-1) as DirectItem;
+    item.settledBy = { durable: (one) => (one as DirectItem).completed() };
+    return item;
+  };
+  return { clock, state, direct, given, done, traced, handOver, isDirect };
 }
 
 describe('a first attempt goes to the sender of this process', () => {
-  it('alone, and its event is done when both are, in either order', () => {
-    const { direct, given, done, event } = setUp();
-    const [first, second] = [event(), event()];
-    for (const item of [first, second]) {
-      const task = direct.taskOf(result(aTask()));
-      if (task) direct.handOver(task, item);
-    }
-    expect(given).toHaveLength(2);
-    first.completed();
-    given[1]?.completed();
+  it('alone, and its event is done when results and trace are durable, in either order', () => {
+    const { direct, given, done, handOver } = setUp();
+    const [first, second] = [handOver(), handOver()];
+    expect(given).toEqual([first, second]);
+    for (const item of [first, second]) direct.writeTrace(item);
+    first.traceWritten();
+    second.durable();
     expect(done).toEqual([]);
-    given[0]?.completed();
-    second.completed();
+    first.durable();
+    second.traceWritten();
     expect(done).toEqual([0, 1]);
   });
 
@@ -108,15 +121,42 @@ describe('a first attempt goes to the sender of this process', () => {
   });
 
   it('while few events are open, and their bytes are few', () => {
-    const { direct, given, event, isDirect } = setUp();
-    for (let at = 0; at < 11; at += 1) direct.handOver(aTask(), event(100 * 1024));
+    const { direct, given, handOver, isDirect } = setUp();
+    for (let at = 0; at < 11; at += 1) handOver(aTask(), 100 * 1024);
     expect(direct.mayRoute()).toBe(false);
     expect(isDirect(aTask({ endpointId: 'a' }))).toBe(false);
     for (const item of given.splice(0)) item.completed();
-    for (let at = 0; at < 1000; at += 1) direct.handOver(aTask(), event(1));
+    for (let at = 0; at < 1000; at += 1) handOver(aTask(), 1);
     expect(isDirect(aTask({ endpointId: 'b' }))).toBe(false);
     given[0]?.completed();
     expect(isDirect(aTask({ endpointId: 'c' }))).toBe(true);
+  });
+});
+
+describe('the trace of a routing', () => {
+  it('waits for the results of its attempt, half a second at the most', () => {
+    const { clock, direct, traced, handOver } = setUp();
+    const [quick, slow] = [handOver(), handOver()];
+    clock.advance(300);
+    const late = handOver();
+    expect(traced).toEqual([]);
+    direct.writeTrace(quick);
+    expect(traced).toEqual([quick]);
+    clock.advance(199);
+    expect(traced).toEqual([quick]);
+    clock.advance(1);
+    expect(traced).toEqual([quick, slow]);
+    clock.advance(300);
+    expect(traced).toEqual([quick, slow, late]);
+    direct.writeTrace(slow);
+    expect(traced).toHaveLength(3);
+  });
+
+  it('is left to the next owner of the partition when the attempt is', () => {
+    const { clock, traced, handOver } = setUp();
+    handOver().lost();
+    clock.advance(10_000);
+    expect(traced).toEqual([]);
   });
 });
 
