@@ -15,6 +15,15 @@ const TIME_TEST = 'test/broker/kafka/time/broker-time.test.ts';
 /** Repeated events, the brokers' clock, and what operators see. */
 export const KAFKA_OPERATING_BUGS: readonly PlantedBug[] = [
   {
+    id: 'connections-never-rest',
+    bug: 'a timer fires every millisecond for each connection to a broker',
+    file: 'services/kafka-client/client/request-queue.ts',
+    text: 'if (this.pending.length > 0) scheduleCheckPendingRequests',
+    replacement: 'scheduleCheckPendingRequests',
+    test: 'test/kafka-client/client/request-queue.test.ts',
+    title: 'after a response nothing is looked for',
+  },
+  {
     id: 'repeat-routed-again',
     bug: 'a repeated event id is routed again',
     file: SEEN,

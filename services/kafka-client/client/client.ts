@@ -1,9 +1,9 @@
 import { Kafka, type LogEntry, logLevel } from 'kafkajs';
-import { hushNegativeTimeouts } from '../../messages/timer-warnings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
 import { connectionOf, type KafkaAccess } from './access.ts';
+import { lookOnlyForWaitingRequests } from './request-queue.ts';
 import { ANSWER_MS_MAX, doNotWaitForSilentBrokers } from './silent-brokers.ts';
 
 /** The connection to the brokers. */
@@ -20,10 +20,10 @@ const RETRY = { retries: 5, initialRetryTime: 200, maxRetryTime: 5000 } as const
 
 /** Returns a kafkajs client that writes into our log. Connects to nothing yet. */
 export function kafkaClient(options: KafkaOptions): Kafka {
-  hushNegativeTimeouts();
   readFetchAnswersOurselves();
   readMetadataAnswersOurselves();
   doNotWaitForSilentBrokers();
+  lookOnlyForWaitingRequests();
   return new Kafka({
     ...connectionOf(options),
     connectionTimeout: CONNECTION_TIMEOUT_MS,
