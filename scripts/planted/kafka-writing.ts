@@ -15,6 +15,15 @@ const QUARANTINE = 'test/broker/kafka/quarantine/quarantine.test.ts';
 /** Writing: unavailable partitions, refused records, and the content of the quarantine. */
 export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
   {
+    id: 'durable-before-all-are',
+    bug: 'the results of an attempt count as durable when one of their records is',
+    file: 'services/kafka-client/producer/waiting.ts',
+    text: 'if (this.#left === 0) this.#told.durable();',
+    replacement: 'this.#told.durable();',
+    test: PARTITIONS,
+    title: 'of records that are written together it is told once, when all are durable',
+  },
+  {
     id: 'leaderless-stops-others',
     bug: 'a partition without a leader delays the partitions after it',
     file: BACKLOG,

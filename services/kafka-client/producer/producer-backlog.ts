@@ -1,5 +1,6 @@
 import { growingPause } from '../../process/growing-pause.ts';
-import type { OutgoingRecord, Sent } from './record-sender.ts';
+import type { OutgoingRecord } from './record-sender.ts';
+import type { Waiting } from './waiting.ts';
 
 /** Limits of one request: records, bytes in all, and bytes of one partition (a broker refuses a larger batch). */
 const RECORDS_MAX = 2000;
@@ -16,8 +17,7 @@ export interface Pending {
   /** When it was added. */
   readonly at: number;
   readonly giveUpAt: number;
-  readonly resolve: (sent: Sent) => void;
-  readonly reject: (error: Error) => void;
+  readonly waiting: Waiting;
   /** Its sender has been notified. */
   isOver: boolean;
 }
@@ -210,6 +210,16 @@ export class ProducerBacklog {
     if (pending.isOver) return;
     pending.isOver = true;
     this.#bytes -= pending.bytes + 1;
+  }
+
+  /** The queue's records in flight will never be acknowledged. */
+  reject(queue: PartitionQueue, errorOf: (record: OutgoingRecord) => Error): void {
+    const { underWay } = queue;
+    queue.settled();
+    for (const pending of underWay) {
+      this.over(pending);
+      pending.waiting.reject(errorOf(pending.record));
+    }
   }
 
   /** Removes and returns records that have waited too long, in flight or not. */

@@ -27,3 +27,8 @@ export function codeRefusal(errorCode: number): {
   if (OF_CONTENT.includes(type)) return { kind: 'content', detail, reason };
   return { kind: OF_RIGHTS.includes(type) ? 'forbidden' : 'unacknowledged', detail, reason };
 }
+
+/** Returns what helps when the Kafka user may not write a topic; `grant`: the command that grants it. */
+export function rightMissing(topic: string, grant = 'grant it'): string {
+  return `the Kafka user lacks WRITE on topic ${topic}; its records wait: ${grant}`;
+}

@@ -6,10 +6,11 @@ import { partitionOfKey } from './murmur2.ts';
 import { type Produced, produce } from './produce-request.ts';
 import { type PartitionQueue, ProducerBacklog } from './producer-backlog.ts';
 import { PROMPT_MS_MAX, ProducerNodes } from './producer-nodes.ts';
-import { codeRefusal } from './producer-refusals.ts';
+import { codeRefusal, rightMissing } from './producer-refusals.ts';
 import { bytesInBatch } from './record-batch.ts';
-import type { OutgoingRecord, RecordSender, Sent } from './record-sender.ts';
-import { contentBytes, RecordRefused, SenderClosed, tooLarge } from './record-sender.ts';
+import type { OutgoingRecord, RecordSender, Sent, Told } from './record-sender.ts';
+import { outOfTime, refused, SenderClosed, tooLarge } from './record-sender.ts';
+import { type Waiting, WaitingForAll } from './waiting.ts';
 
 /** The interval of checks for late records, while any wait. */
 const LOOK_MS = 100;
@@ -118,14 +119,24 @@ export class KafkaProducer implements RecordSender {
   }
 
   send(record: OutgoingRecord, giveUpMs = Number.POSITIVE_INFINITY): Promise<Sent> {
-    return new Promise((resolve, reject) => {
-      if (this.#isClosed) return reject(new SenderClosed());
-      const bytes = bytesInBatch(record);
-      if (bytes > RECORD_BYTES_MAX) return reject(tooLarge(record, bytes));
+    return new Promise((resolve, reject) => this.#add(record, giveUpMs, { resolve, reject }));
+  }
+
+  write(records: readonly OutgoingRecord[], told: Told): void {
+    if (records.length === 0) told.durable();
+    const waiting = new WaitingForAll(records.length, told);
+    for (const record of records) this.#add(record, Number.POSITIVE_INFINITY, waiting);
+  }
+
+  #add(record: OutgoingRecord, giveUpMs: number, waiting: Waiting): void {
+    const bytes = bytesInBatch(record);
+    if (this.#isClosed) waiting.reject(new SenderClosed());
+    else if (bytes > RECORD_BYTES_MAX) waiting.reject(tooLarge(record, bytes));
+    else {
       const at = this.#options.clock.now();
-      this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, resolve, reject, isOver: false });
+      this.#backlog.add({ record, bytes, at, giveUpAt: at + giveUpMs, waiting, isOver: false });
       this.#schedule();
-    });
+    }
   }
 
   /** Resolves when nothing is in flight or waiting, or after `deadlineMs`; then closes the connections. */
@@ -141,7 +152,7 @@ export class KafkaProducer implements RecordSender {
     this.#isClosed = true;
     this.#cancelGathering?.();
     this.#cancelLook?.();
-    for (const { reject } of this.#backlog.takeAll()) reject(new SenderClosed());
+    for (const { waiting } of this.#backlog.takeAll()) waiting.reject(new SenderClosed());
     await this.#cluster.disconnect();
   }
 
@@ -229,7 +240,7 @@ export class KafkaProducer implements RecordSender {
       const sent = { partition, offset, timestamp: appendedAt >= 0 ? appendedAt : sentAt };
       acknowledged?.(topic, sent);
       this.#backlog.over(pending);
-      pending.resolve(sent);
+      pending.waiting.resolve(sent);
     }
   }
 
@@ -240,7 +251,7 @@ export class KafkaProducer implements RecordSender {
     switch (kind) {
       case 'content':
         if (underWay.length > 1) queue.split();
-        else this.#reject(queue, detail, reason);
+        else this.#backlog.reject(queue, (record) => refused(record, queue.name, detail, reason));
         return;
       case 'forbidden':
         if (!this.#forbidden.has(topic)) log.error({ topic, detail }, this.#rightMissing(topic));
@@ -253,19 +264,8 @@ export class KafkaProducer implements RecordSender {
     queue.again(clock.now(), kind, detail);
   }
 
-  #reject(queue: PartitionQueue, detail: string, reason: RecordRefused['reason']): void {
-    const { underWay, name } = queue;
-    queue.settled();
-    for (const pending of underWay) {
-      this.#backlog.over(pending);
-      const what = `a record of ${contentBytes(pending.record)} bytes for ${name}`;
-      pending.reject(new RecordRefused(`Kafka rejects ${what} permanently (${detail})`, reason));
-    }
-  }
-
   #rightMissing(topic: string): string {
-    const grant = this.#options.grant?.(topic) ?? 'grant it';
-    return `the Kafka user lacks WRITE on topic ${topic}; its records wait: ${grant}`;
+    return rightMissing(topic, this.#options.grant?.(topic));
   }
 
   /** While anything waits, or brokers do not respond: checks for late records, and requests the leaders. */
@@ -282,9 +282,8 @@ export class KafkaProducer implements RecordSender {
   }
 
   #giveUp(now: number): void {
-    for (const { record, reject } of this.#backlog.takeOverdue(now)) {
-      const place = `${record.topic}/${record.partition}`;
-      reject(new Error(`Kafka did not acknowledge a record of ${place} in time: it may have been written`));
+    for (const { record, waiting } of this.#backlog.takeOverdue(now)) {
+      waiting.reject(outOfTime(record));
     }
   }
 

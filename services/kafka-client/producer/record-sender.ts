@@ -15,7 +15,7 @@ export interface OutgoingRecord {
 }
 
 /** Returns the bytes of a record's key and value. */
-export function contentBytes({ key, value }: Pick<OutgoingRecord, 'key' | 'value'>): number {
+function contentBytes({ key, value }: Pick<OutgoingRecord, 'key' | 'value'>): number {
   return (key?.length ?? 0) + (value?.length ?? 0);
 }
 
@@ -54,6 +54,14 @@ export class SenderClosed extends Error {
   }
 }
 
+/** Told once of records that are written together. */
+export interface Told {
+  /** All in-sync replicas have all of them. */
+  durable(): void;
+  /** One of them has failed, as `send` rejects. */
+  failed(error: Error): void;
+}
+
 export interface RecordSender {
   /**
    * Resolves when all in-sync replicas have the record; sends it repeatedly until then. Rejects with SenderClosed when
@@ -61,6 +69,8 @@ export interface RecordSender {
    * have been written.
    */
   send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent>;
+  /** Sends them until they are durable, and tells of it without promises: for the many records of every delivery. */
+  write(records: readonly OutgoingRecord[], told: Told): void;
   /** Returns the partition of a key: murmur2, as in Java's default partitioner. */
   partitionOf(topic: string, key: string): number;
 }
@@ -68,4 +78,22 @@ export interface RecordSender {
 /** Returns the error for a record that is refused before it is sent; `bytes`: headers included. */
 export function tooLarge({ topic }: OutgoingRecord, bytes: number): RecordRefused {
   return new RecordRefused(`a record of ${bytes} bytes is too large for ${topic}`, 'too_large');
+}
+
+/** Returns the error for a record that the brokers refuse for good. */
+export function refused(
+  record: OutgoingRecord,
+  partition: string,
+  detail: string,
+  reason: RecordRefused['reason'],
+): RecordRefused {
+  const what = `a record of ${contentBytes(record)} bytes for ${partition}`;
+  return new RecordRefused(`Kafka rejects ${what} permanently (${detail})`, reason);
+}
+
+/** Returns the error for a record whose outcome is unknown when its time is over. */
+export function outOfTime({ topic, partition }: OutgoingRecord): Error {
+  return new Error(
+    `Kafka did not acknowledge a record of ${topic}/${partition} in time: it may have been written`,
+  );
 }

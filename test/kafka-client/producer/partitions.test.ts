@@ -5,7 +5,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Brokers } from '../../../services/kafka-client/client/kafkajs-brokers.ts';
 import { KafkaProducer } from '../../../services/kafka-client/producer/producer.ts';
-import { RecordRefused } from '../../../services/kafka-client/producer/record-sender.ts';
+import { RecordRefused, SenderClosed } from '../../../services/kafka-client/producer/record-sender.ts';
 import { createLogger } from '../../../services/telemetry/logger.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
 
@@ -60,7 +60,14 @@ async function aProducer() {
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { producer, leaders, answers, errors, written, put, pass };
+  /** Writes a record to each of the topics, and returns what is told of them. */
+  const write = (...topics: ('one' | 'two')[]) => {
+    const told: unknown[] = [];
+    const records = topics.map((topic) => ({ topic, partition: 0, key: null, value: Buffer.from('x') }));
+    producer.write(records, { durable: () => told.push('durable'), failed: (error) => told.push(error) });
+    return told;
+  };
+  return { producer, leaders, answers, errors, written, put, write, pass };
 }
 
 it('a partition without a leader waits, is reported, and is written once it has one', async () => {
@@ -127,4 +134,28 @@ it('a record that Kafka refuses for its content is rejected, and not sent again'
   void put('two');
   await pass(100);
   expect(written).toEqual(['two']);
+});
+
+it('of records that are written together it is told once, when all are durable', async () => {
+  const { leaders, producer, write, pass } = await aProducer();
+  leaders.delete('two/0');
+  await producer.open();
+  expect(write()).toEqual(['durable']);
+  const told = write('one', 'two', 'one');
+  await pass(1000);
+  expect(told).toEqual([]);
+  leaders.set('two/0', 2);
+  await pass(5000);
+  expect(told).toEqual(['durable']);
+});
+
+it('or when the first of them has failed', async () => {
+  const { producer, answers, write, pass } = await aProducer();
+  answers.set(2, () => MESSAGE_TOO_LARGE);
+  const told = write('two', 'one', 'two');
+  await pass(2000);
+  expect(told).toEqual([expect.any(RecordRefused)]);
+  await producer.abandon();
+  expect(told).toHaveLength(1);
+  expect(write('one', 'one')).toEqual([expect.any(SenderClosed)]);
 });

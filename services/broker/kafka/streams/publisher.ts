@@ -13,7 +13,7 @@ const PUBLISH_MS_MAX = 30_000;
 const EVENTS_PER_CALL_MAX = 500;
 
 export interface PublisherDeps {
-  readonly sender: RecordSender;
+  readonly sender: Pick<RecordSender, 'send' | 'partitionOf'>;
   readonly outgoing: Outgoing;
   readonly records: KafkaRecords;
   readonly clock: Clock;

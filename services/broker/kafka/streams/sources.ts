@@ -6,6 +6,7 @@ import {
   RecordRefused,
   type RecordSender,
   SenderClosed,
+  type Told,
 } from '../../../kafka-client/producer/record-sender.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
@@ -118,9 +119,10 @@ export class Sources {
         const records = this.#labelled(attemptLabel(item.value), () => this.#settled(settlement, item));
         if (records === null) return false;
         if (item instanceof DirectItem) this.#direct.writeTrace(item);
-        const quarantined = (why: Refusal) => this.#unusableTask(item, why);
-        const sent = Promise.all([this.#sendAll(records), this.#putAside(settlement, item)]);
-        this.#whenDone(sent, item, quarantined);
+        const told = this.#told(item, (why) => this.#unusableTask(item, why));
+        const aside = this.#aside(settlement, item);
+        if (aside) this.#putAside(aside, told, () => this.#write(records, told));
+        else this.#write(records, told);
         return true;
       },
       mayHandOver: () => taskStreams.mayBegin(taskClass),
@@ -141,10 +143,10 @@ export class Sources {
   }
 
   #writeRouted(result: RouterResult, item: TopicItem<ReceivedEvent>): void {
-    const quarantined = (why: Refusal) => this.#unusableEvent(item, why);
-    const { outgoing, quarantine, clock } = this.#deps;
+    const { outgoing, clock } = this.#deps;
+    const told = this.#told(item, (why) => this.#unusableEvent(item, why));
     if (result.kind === 'quarantined') {
-      this.#whenDone(quarantine.put(result.record), item, quarantined);
+      this.#putAside(result.record, told, () => item.durable());
       return;
     }
     const direct = this.#direct.taskOf(result);
@@ -153,16 +155,19 @@ export class Sources {
     try {
       const records = decoded.ok ? this.#labelled(eventLabel(decoded.event), write) : write();
       if (direct) this.#direct.handOver(direct, item, records);
-      else this.#whenDone(this.#sendAll(records), item, quarantined);
+      else this.#write(records, told);
     } catch (error) {
-      this.#whenDone(Promise.reject(error), item, quarantined);
+      told.failed(error as Error);
     }
   }
 
   #writeTrace(item: DirectItem, trace: readonly OutgoingRecord[]): void {
-    const { event } = item;
-    const done = { record: item.record, durable: () => item.traceWritten() };
-    this.#whenDone(this.#sendAll(trace), done, (why) => this.#unusableEvent(event, why));
+    const { event, record } = item;
+    const written = { record, durable: () => item.traceWritten() };
+    this.#write(
+      trace,
+      this.#told(written, (why) => this.#unusableEvent(event, why)),
+    );
   }
 
   /** Returns the records of a task's settlement; null when it was given back. */
@@ -176,33 +181,37 @@ export class Sources {
     return null;
   }
 
-  /** Puts the task's record into quarantine. A task that no topic has is put aside when it is read from one. */
-  async #putAside(settlement: Settlement, item: TopicItem<DeliveryTask>): Promise<void> {
+  /** Returns the quarantine's record of a task. One that no topic has is put aside when it is read from a topic. */
+  #aside(settlement: Settlement, item: TopicItem<DeliveryTask>): Quarantined | undefined {
     const aside = asideOf(settlement);
-    if (!aside || item instanceof DirectItem) return;
+    if (!aside || item instanceof DirectItem) return undefined;
     const { endpointId, deliveryId } = item.value;
-    await this.#deps.quarantine.put({ ...this.#unusableTask(item, aside), ...aside, endpointId, deliveryId });
+    return { ...this.#unusableTask(item, aside), ...aside, endpointId, deliveryId };
+  }
+
+  #putAside(record: Quarantined, told: Told, then: () => void): void {
+    this.#deps.quarantine.put(record).then(then, told.failed);
   }
 
   #labelled<Result>(label: string, work: () => Result): Result {
     return (this.#deps.activity ?? NOT_WATCHED).within(label, work);
   }
 
-  async #sendAll(outgoing: readonly OutgoingRecord[]): Promise<void> {
-    await Promise.all(outgoing.map((record) => this.#deps.sender.send(record)));
+  #write(records: readonly OutgoingRecord[], told: Told): void {
+    this.#deps.sender.write(records, told);
   }
 
   /**
    * Acknowledges the input once its results are durable. When brokers refuse them permanently, the input goes to
    * quarantine and is then acknowledged. When the engine closes, the input is not acknowledged: it is delivered again.
    */
-  #whenDone(sent: Promise<unknown>, item: Written, quarantined: (why: Refusal) => Quarantined): void {
-    sent.then(
-      () => item.durable(),
-      (error: unknown) => {
+  #told(item: Written, quarantined: (why: Refusal) => Quarantined): Told {
+    return {
+      durable: () => item.durable(),
+      failed: (error) => {
         if (!(error instanceof SenderClosed)) void this.#quarantine(item, quarantined(taskRefusal(error)));
       },
-    );
+    };
   }
 
   /** Never rejects; ends when the record is quarantined, or the engine closes. */
