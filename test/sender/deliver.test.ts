@@ -287,13 +287,8 @@ describe('no attempt is counted', () => {
 
   test('when the sender shuts down', async () => {
     const egress = { ports: [443], allow: parseEgressAllow('localhost') };
-    const stopped = openTransport({
-      clock,
-      totalTimeoutMs: 5000,
-      connectTimeoutMs: 300,
-      egress,
-      extraCa: null,
-    });
+    const limits = { totalTimeoutMs: 5000, connectTimeoutMs: 300 };
+    const stopped = openTransport({ clock, ...limits, egress, extraCa: null });
     await stopped.close();
     const delivery = await delivered(taskOf(), { ...deps, transport: stopped });
     expect(delivery).toEqual({ kind: 'interrupted', settlement: { kind: 'released' } });
