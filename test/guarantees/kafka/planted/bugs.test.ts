@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import type { DeliveryTask } from '../../../../services/domain/task.ts';
-import type { OutgoingRecord, Sent } from '../../../../services/kafka-client/producer/record-sender.ts';
+import type { OutgoingRecord, Told } from '../../../../services/kafka-client/producer/record-sender.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { kafkaInstallation } from '../../../support/kafka/installation.ts';
 import { describeWithKafka } from '../../../support/kafka/suites.ts';
@@ -21,10 +21,13 @@ const AGAIN_MS_MAX = 30_000;
 vi.mock(import('../../../../services/kafka-client/producer/producer.ts'), async (importOriginal) => {
   const original = await importOriginal();
   class HastyProducer extends original.KafkaProducer {
-    override async send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent> {
-      if (!planted.acknowledgesFirst) return super.send(record, giveUpMs);
-      setTimeout(() => super.send(record, giveUpMs).catch(() => {}), WRITTEN_AFTER_MS);
-      return { partition: record.partition, offset: 0, timestamp: Date.now() };
+    override write(records: readonly OutgoingRecord[], told: Told): void {
+      if (!planted.acknowledgesFirst) {
+        super.write(records, told);
+        return;
+      }
+      setTimeout(() => super.write(records, { durable: () => {}, failed: () => {} }), WRITTEN_AFTER_MS);
+      queueMicrotask(() => told.durable());
     }
   }
   return { ...original, KafkaProducer: HastyProducer };
