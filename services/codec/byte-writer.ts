@@ -1,7 +1,7 @@
 import type { Type } from 'avsc';
 
 const INITIAL_BYTES = 64 * 1024;
-/** Of one of JavaScript's characters. */
+/** The most bytes that one character of a JavaScript string takes in UTF-8. */
 const UTF8_BYTES_MAX = 3;
 
 /** A growing buffer for a sequence of records, so that a batch needs no buffer per record. */
@@ -61,6 +61,7 @@ export class ByteWriter {
     this.#length += value.length;
   }
 
+  /** Appends text in UTF-8, without its length. */
   text(value: string): void {
     this.#reserve(value.length * UTF8_BYTES_MAX);
     this.#length += this.#bytes.write(value, this.#length);

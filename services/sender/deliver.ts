@@ -59,7 +59,7 @@ export type DeliverResult =
   | { readonly kind: 'aside'; readonly settlement: Settlement; readonly aside: PutAside }
   | { readonly kind: 'interrupted'; readonly settlement: Settlement };
 
-/** Who delivers a task is told what came of it, once, in a later turn: no promise, because every attempt would make four. */
+/** Told once, in a later turn, what came of a task. A promise would cost every attempt four. */
 export interface DeliveryOwner {
   made(result: DeliverResult): void;
   /** A fault of ours: nothing is known of the attempt. */

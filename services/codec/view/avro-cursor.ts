@@ -3,7 +3,7 @@
 const LONG_BYTES_MAX = 10;
 const DOUBLE_BYTES = 8;
 
-/** A place in bytes. Reading past them is noticed by whoever compares the end. */
+/** A position in bytes. The caller compares the position at the end with the record's end, to notice a read past it. */
 export class AvroCursor {
   bytes: Buffer;
   at: number;
@@ -13,7 +13,7 @@ export class AvroCursor {
     this.at = at;
   }
 
-  /** Seven bits a byte, the lowest first; the lowest bit of all is the sign. */
+  /** Reads an integer: seven bits a byte, the lowest first; the lowest bit of all is the sign. */
   long(): number {
     let byte = this.bytes[this.at++] ?? 0;
     let twice = byte & 0x7f;
@@ -51,7 +51,7 @@ export class AvroCursor {
     return this.bytes.toString('utf8', this.at - length, this.at);
   }
 
-  /** A text that often comes again, such as a word or the id of a merchant. */
+  /** Reads a text that often comes again, such as a word or the id of a merchant: it is not made anew. */
   knownText(): string {
     const length = this.length();
     this.at += length;

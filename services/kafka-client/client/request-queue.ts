@@ -10,10 +10,9 @@ const require = createRequire(import.meta.url);
 let isReplaced = false;
 
 /**
- * After the first response over a connection, kafkajs looks every millisecond for requests that wait there, for ever: its
- * timer is set for a time long past, of which Node warns. A process with twenty connections fires 20,000 timers a
- * second, busy or idle. From here on it looks only while a request waits: making one wait schedules a look. May be
- * called again.
+ * Makes kafkajs look for waiting requests of a connection only while one waits; making one wait schedules a look. After
+ * the first response kafkajs would look every millisecond, for ever: its timer is set to a time long past, and Node
+ * warns of it. A process with twenty connections would fire 20,000 timers a second. May be called again.
  */
 export function lookOnlyForWaitingRequests(): void {
   if (isReplaced) return;

@@ -54,7 +54,7 @@ export class SenderClosed extends Error {
   }
 }
 
-/** Told once of records that are written together. */
+/** Told once about records that are written together: that all are durable, or that one has failed. */
 export interface Told {
   /** All in-sync replicas have all of them. */
   durable(): void;
@@ -69,7 +69,7 @@ export interface RecordSender {
    * have been written.
    */
   send(record: OutgoingRecord, giveUpMs?: number): Promise<Sent>;
-  /** Sends them until they are durable, and tells of it without promises: for the many records of every delivery. */
+  /** Like `send` for several records, without promises: for the records of every delivery. */
   write(records: readonly OutgoingRecord[], told: Told): void;
   /** Returns the partition of a key: murmur2, as in Java's default partitioner. */
   partitionOf(topic: string, key: string): number;

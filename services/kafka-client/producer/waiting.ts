@@ -1,6 +1,6 @@
 import type { Sent, Told } from './record-sender.ts';
 
-/** Who waits for a record's acknowledgement. */
+/** Told of a record's acknowledgement. */
 export interface Waiting {
   resolve(sent: Sent): void;
   reject(error: Error): void;
@@ -21,7 +21,7 @@ export class WaitingForAll implements Waiting {
     if (this.#left === 0) this.#told.durable();
   }
 
-  /** What comes after it is not told. */
+  /** Tells of the first failure. Nothing is told after it. */
   reject(error: Error): void {
     if (this.#left <= 0) return;
     this.#left = Number.NEGATIVE_INFINITY;

@@ -76,9 +76,8 @@ function addAttemptContents(db: Database.Database, contents: Database.Database):
   };
   const add = (name: string, part: (content: AttemptContent) => unknown) =>
     db.function(`attempt_${name}`, { deterministic: true }, (attempt, group) => {
-      const content = groupOf(Number(group)).get(Number(attempt));
-      if (!content) throw new Error(`the content of attempt ${attempt} is not in its group ${group}`);
-      return part(content);
+      const place = { attemptId: Number(attempt), content: Number(group) };
+      return part(reads.of(place, groupOf(place.content)));
     });
   add('headers', ({ headers }) => headersText(headers));
   add('truncated', ({ isTruncated }) => Number(isTruncated));

@@ -14,8 +14,8 @@ const WAIT_MS_MAX = 2000;
 /** After a task of an endpoint was written to a topic, so are those of the next seconds: none overtakes it. */
 const QUIET_MS = 5000;
 /**
- * The trace of a routing waits this long for the results of its attempt, at the most: what the recorder gets together it
- * writes at once, instead of twice. The event stays open meanwhile, so a crash routes it again.
+ * The longest time that the trace of a routing waits for the results of its attempt: the recorder writes a delivery once
+ * when it gets both together, and twice otherwise. The event stays open meanwhile, so a crash routes it again.
  */
 const TRACE_MS_MAX = 500;
 
@@ -25,7 +25,7 @@ interface Deps {
   readonly taskStreams: Pick<TaskStreams, 'now' | 'mayBeginFirst'>;
   /** Hands over the events that waited. */
   readonly pump: () => void;
-  /** Writes the routing trace of a task; calls `traceWritten` of it once that is durable. */
+  /** Writes the routing trace of a task, and calls its `traceWritten` once the trace is durable. */
   readonly writeTrace: (item: DirectItem, trace: readonly OutgoingRecord[]) => void;
 }
 
@@ -41,7 +41,6 @@ export class DirectItem extends TopicItem<DeliveryTask> {
   readonly event: TopicItem<ReceivedEvent>;
   readonly handedOverAt: number;
   readonly #options: DirectItemOptions;
-  #trace: readonly OutgoingRecord[];
   #isTraceDurable = false;
   #isSettlementDurable = false;
 
@@ -55,21 +54,17 @@ export class DirectItem extends TopicItem<DeliveryTask> {
     this.event = event;
     this.handedOverAt = handedOverAt;
     this.#options = options;
-    this.#trace = options.trace;
     event.keepOpen();
+  }
+
+  get trace(): readonly OutgoingRecord[] {
+    return this.#options.trace;
   }
 
   override get ownership(): Ownership {
     const ownership = super.ownership;
     const mayBegin = ownership !== 'owned' || this.#options.taskStreams.mayBeginFirst(this.value.endpointId);
     return mayBegin ? ownership : 'unsure';
-  }
-
-  /** Returns the trace, once. */
-  takeTrace(): readonly OutgoingRecord[] {
-    const trace = this.#trace;
-    this.#trace = [];
-    return trace;
   }
 
   /** The trace is durable. */
@@ -111,7 +106,7 @@ export class DirectTasks {
   /** Since when events have waited for the sender, which has had no room in all this time. */
   #waitingSince: number | null = null;
   #cancelWait = () => {};
-  /** Those whose trace is not written, the earliest first. */
+  /** Tasks whose trace is not written yet, the earliest first. */
   readonly #untraced = new Set<DirectItem>();
   #isLooking = false;
 
@@ -172,10 +167,10 @@ export class DirectTasks {
 
   /** Writes the task's trace, unless it was written. */
   writeTrace(item: DirectItem): void {
-    if (this.#untraced.delete(item)) this.#deps.writeTrace(item, item.takeTrace());
+    if (this.#untraced.delete(item)) this.#deps.writeTrace(item, item.trace);
   }
 
-  /** Traces do not wait for attempts that take long. */
+  /** Looks after this time for traces that have waited their longest, writes them, and looks again when the next one is due. */
   #lookLater(waitMs: number): void {
     if (this.#isLooking) return;
     this.#isLooking = true;

@@ -31,7 +31,7 @@ type TaskWork = WorkSource<TopicItem<DeliveryTask>, DeliveryTask, Settlement>;
 /** Why an input's results cannot be written. */
 type Refusal = Pick<Quarantined, 'reason' | 'detail'>;
 
-/** What is told once its results are durable. */
+/** An input, told once its results are durable. */
 type Written = Pick<TopicItem<unknown>, 'record' | 'durable'>;
 
 export interface SourcesDeps {

@@ -4,7 +4,7 @@ import { ByteWriter } from '../../../codec/byte-writer.ts';
 import { headerBytesOf, headersIn } from '../../../codec/view/journal-view.ts';
 import type { ResponseKept } from '../../../domain/attempt.ts';
 
-/** What an attempt's row does not have itself. */
+/** The parts of an attempt that its row does not have. */
 export interface AttemptContent {
   /** As the journal has them (codec/view/journal-view.ts); without a byte: there was no response. */
   readonly headers: Buffer;
@@ -34,8 +34,9 @@ export class AttemptContentReads {
     this.#bytes = db.prepare('SELECT bytes FROM attempt_content WHERE seq = ?').pluck();
   }
 
-  of({ attemptId, content }: AttemptPlace): AttemptContent {
-    const found = this.group(content).get(attemptId);
+  /** Throws when the group does not have the attempt. `group`: its group, where it was read before. */
+  of({ attemptId, content }: AttemptPlace, group = this.group(content)): AttemptContent {
+    const found = group.get(attemptId);
     if (!found) throw new Error(`the content of attempt ${attemptId} is not in its group ${content}`);
     return found;
   }
