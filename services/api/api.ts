@@ -33,9 +33,9 @@ import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-en
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
 import { publishEvents } from './routes/publish-events.ts';
-import { getDelivery, getEvent, listDeliveries } from './routes/read-deliveries.ts';
+import { getDelivery, getEvent } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
-import { listAllDeliveries, listEvents } from './routes/read-lists.ts';
+import { listAllDeliveries, listDeliveries, listEvents } from './routes/read-lists.ts';
 import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';

@@ -71,6 +71,8 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'seconds',
   'endpoint_uuid',
   'entity_uuid',
+  'subject_uuid',
+  'transaction_uuid',
   'since',
   'until',
   'limit',

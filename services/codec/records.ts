@@ -163,8 +163,8 @@ function journalToAvro(entry: JournalEntry): JournalInAvro | object {
   switch (entry.kind) {
     case 'routed': {
       const bodies = entry.bodies.map(({ apiVersion, body }) => ({ apiVersion, body: asBuffer(body) }));
-      const { at, acceptedAt, event, trace } = entry;
-      return { routed: { at, acceptedAt, event, bodies, trace } };
+      const { at, acceptedAt, event, trace, subjectId } = entry;
+      return { routed: { at, acceptedAt, event, bodies, trace, subjectId } };
     }
     case 'requested':
       return { requested: { at: entry.at, delivery: entry.delivery, body: asBuffer(entry.body) } };

@@ -39,6 +39,8 @@ export interface Routed {
   readonly at: number;
   readonly acceptedAt: number;
   readonly event: EventAsText;
+  /** What the event is about (catalog/subject.ts); null: the entity. */
+  readonly subjectId: string | null;
   /** The bodies sent, one per API version in use. */
   readonly bodies: readonly { readonly apiVersion: ApiVersion; readonly body: Uint8Array }[];
   readonly trace: readonly RoutingVerdict[];
@@ -52,6 +54,7 @@ export type DeliveryHead = Pick<
   | 'merchantId'
   | 'endpointId'
   | 'entityId'
+  | 'subjectId'
   | 'type'
   | 'subType'
   | 'apiVersion'

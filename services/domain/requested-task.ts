@@ -10,6 +10,7 @@ export interface RequestedDelivery
     | 'merchantId'
     | 'endpointId'
     | 'entityId'
+    | 'subjectId'
     | 'type'
     | 'subType'
     | 'apiVersion'

@@ -18,6 +18,8 @@ export interface DeliveryTask {
   readonly endpointId: string;
   /** First attempts of one entity to one endpoint leave one after the other. */
   readonly entityId: string;
+  /** What the event is about (catalog/subject.ts); null: the entity. */
+  readonly subjectId: string | null;
   readonly type: EventType;
   readonly subType: string;
   readonly apiVersion: ApiVersion;

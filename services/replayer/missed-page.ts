@@ -68,7 +68,7 @@ async function deliveryOf(
   return { ...ids, type, subType, trigger: 'replay', attemptsMax, ...content };
 }
 
-type Content = Pick<RequestedDelivery, 'entityId' | 'apiVersion' | 'occurredAt' | 'body'>;
+type Content = Pick<RequestedDelivery, 'entityId' | 'subjectId' | 'apiVersion' | 'occurredAt' | 'body'>;
 
 /** Renders the event as the router would now: in the endpoint's version, with the fields that the merchant may see. */
 async function rendered(
@@ -85,7 +85,9 @@ async function rendered(
   if (data === null) return null;
   const senderAccountDetails = merchant?.senderAccountDetails ?? false;
   const result = renderBody({ ...rest, data, entityId, occurredAt }, apiVersion, { senderAccountDetails });
-  return result.kind === 'rendered' ? { entityId, occurredAt, apiVersion, body: result.body } : null;
+  return result.kind === 'rendered'
+    ? { entityId, subjectId: found.subjectId, occurredAt, apiVersion, body: result.body }
+    : null;
 }
 
 /** Returns the bytes that were sent, or would have been. */
@@ -96,6 +98,6 @@ async function sentBefore(
 ): Promise<Content | null> {
   const first = await store.log.delivery(merchantId, endpointId, firstId);
   if (!first?.body) return null;
-  const { entityId, apiVersion, occurredAt, body } = first;
-  return { entityId, apiVersion, occurredAt, body };
+  const { entityId, subjectId, apiVersion, occurredAt, body } = first;
+  return { entityId, subjectId, apiVersion, occurredAt, body };
 }

@@ -1,4 +1,5 @@
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
+import { subjectIdOf } from '../domain/catalog/subject.ts';
 import type { Directory } from '../domain/directory.ts';
 import { type ApiVersion, type Endpoint, subscribes } from '../domain/endpoint.ts';
 import { type DomainEvent, eventAsText } from '../domain/event.ts';
@@ -38,6 +39,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
     return refuse(reason, refusalText(reason, event, context.now));
   }
 
+  const subjectId = subjectIdOf(event);
   const known: Partial<Record<ApiVersion, Rendered>> = {};
   const bodies: { apiVersion: ApiVersion; body: Uint8Array }[] = [];
   const trace: RoutingVerdict[] = [];
@@ -61,7 +63,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       trace.push({ endpointId: endpoint.uuid, verdict: rendered.reason });
       continue;
     }
-    const task = firstTask(received, event, endpoint, rendered.body);
+    const task = firstTask(received, { event, subjectId, endpoint, body: rendered.body });
     tasks.push(task);
     trace.push({
       endpointId: endpoint.uuid,
@@ -78,6 +80,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       at: context.now,
       acceptedAt: received.acceptedAt,
       event: eventAsText(event),
+      subjectId,
       bodies,
       trace,
     },
@@ -97,9 +100,17 @@ function renderFor(event: DomainEvent, version: ApiVersion, merchant: Merchant):
 
 function firstTask(
   received: ReceivedEvent,
-  event: DomainEvent,
-  endpoint: Endpoint,
-  body: Uint8Array,
+  {
+    event,
+    subjectId,
+    endpoint,
+    body,
+  }: {
+    readonly event: DomainEvent;
+    readonly subjectId: string | null;
+    readonly endpoint: Endpoint;
+    readonly body: Uint8Array;
+  },
 ): DeliveryTask {
   const task: DeliveryTask = {
     deliveryId: deliveryId(event.eventId, endpoint.uuid),
@@ -107,6 +118,7 @@ function firstTask(
     merchantId: event.merchantId,
     endpointId: endpoint.uuid,
     entityId: event.entityId,
+    subjectId,
     type: event.type,
     subType: event.subType,
     apiVersion: endpoint.apiVersion,

@@ -1,3 +1,4 @@
+import { transactionIdOf } from '../domain/catalog/subject.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import type { DeliverResult } from './deliver.ts';
 
@@ -25,6 +26,7 @@ export function attemptLine(
     `,"event":${JSON.stringify(task.eventId)},"endpoint":"${task.endpointId}"` +
     `,"endpoint_version":${attempted.endpointVersion},"merchant":${JSON.stringify(task.merchantId)}` +
     `,"type":"${task.type}","sub_type":${JSON.stringify(task.subType)},"trigger":"${task.trigger}"` +
+    aboutText(task) +
     `,"attempt":${task.attempt},"attempts_max":${task.attemptsMax},"hop":${task.hop}` +
     `,"outcome":"${outcome.kind}","failure_code":${failureCode === null ? 'null' : `"${failureCode}"`}` +
     `,"failure_detail":${JSON.stringify(attempted.failureDetail)}` +
@@ -33,6 +35,13 @@ export function attemptLine(
     `,"since_accepted_ms":${Math.round(startedAt + durationMs - task.acceptedAt)}` +
     `,"next_at":${nextAt},"msg":"attempt"}\n`
   );
+}
+
+/** What the event is about: the id that support asks for. */
+function aboutText({ type, entityId, subjectId }: DeliveryTask): string {
+  if (subjectId === null) return `,"subject":${JSON.stringify(entityId)}`;
+  const subject = JSON.stringify(subjectId);
+  return `,"subject":${subject}${transactionIdOf(type, subjectId) === null ? '' : `,"transaction":${subject}`}`;
 }
 
 function timeText(now: number): string {

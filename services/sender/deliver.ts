@@ -256,6 +256,7 @@ function headOf(task: DeliveryTask): DeliveryHead {
     merchantId: task.merchantId,
     endpointId: task.endpointId,
     entityId: task.entityId,
+    subjectId: task.subjectId,
     type: task.type,
     subType: task.subType,
     apiVersion: task.apiVersion,

@@ -9,6 +9,8 @@ import type { Trigger } from '../domain/task.ts';
 interface FeedEvent {
   readonly eventId: string;
   readonly entityId: string;
+  /** What it is about (domain/catalog/subject.ts); null: the entity. */
+  readonly subjectId: string | null;
   readonly type: EventType;
   readonly subType: string;
 }

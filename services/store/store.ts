@@ -131,6 +131,8 @@ export interface DeliveryRecord {
   readonly endpointId: string;
   readonly eventId: string;
   readonly entityId: string;
+  /** What its event is about (domain/catalog/subject.ts); null: the entity. */
+  readonly subjectId: string | null;
   readonly type: EventType;
   readonly subType: string;
   readonly apiVersion: ApiVersion;
@@ -179,23 +181,6 @@ export interface DeliveryLog {
    */
   applyJournal(batches: readonly JournalBatch[]): Promise<void>;
   positionOf(partition: string): Promise<number | undefined>;
-  /**
-   * Returns deliveries newest first, keyset on an opaque, stable order. One call examines a bounded number of
-   * deliveries: where few of very many match the filter, a page may have fewer than `limit`, or none, and still a
-   * `next`.
-   */
-  deliveries(
-    merchantId: string,
-    endpointId: string,
-    options: {
-      readonly status?: DeliveryStatus;
-      readonly type?: EventType;
-      readonly since?: number;
-      readonly until?: number;
-      readonly limit: number;
-      readonly after?: string;
-    },
-  ): Promise<DeliveryPage>;
   delivery(
     merchantId: string,
     endpointId: string,
@@ -214,7 +199,13 @@ export interface DeliveryLog {
     merchantId: string,
     eventId: string,
   ): Promise<
-    | { readonly event: StoredEvent; readonly routedAt: number; readonly trace: readonly TraceRecord[] }
+    | {
+        readonly event: StoredEvent;
+        /** What it is about (domain/catalog/subject.ts); null: the entity. */
+        readonly subjectId: string | null;
+        readonly routedAt: number;
+        readonly trace: readonly TraceRecord[];
+      }
     | undefined
   >;
   /**
@@ -242,6 +233,10 @@ interface ListFilter {
   readonly endpointId?: string;
   /** The user or corporate. */
   readonly entityId?: string;
+  /** What the event is about: also the entity, where it is about nothing else. */
+  readonly subjectId?: string;
+  /** The transaction that the event is about. */
+  readonly transactionId?: string;
   readonly type?: EventType;
   readonly subType?: string;
   readonly since?: number;
@@ -266,6 +261,7 @@ export interface EventFilter extends ListFilter {
 /** An event of a list; its data is read with `DeliveryLog.event`. */
 export interface EventListed {
   readonly event: Omit<StoredEvent, 'data'>;
+  readonly subjectId: string | null;
   readonly createdAt: number;
   readonly routedAt: number;
   readonly trace: readonly TraceRecord[];

@@ -696,6 +696,13 @@ export interface components {
             detail: string;
         }[];
         FailureCode: string;
+        /**
+         * @description What the event is about: the transaction, the ledger, the profile, the linked account, the wallet; else the user or
+         *     corporate.
+         */
+        SubjectId: string;
+        /** @description The transaction that the event is about; null when it is about something else. */
+        TransactionId: string | null;
         DeliveryStatus: string;
         Delivery: {
             /** Format: uuid */
@@ -709,6 +716,8 @@ export interface components {
              * @description The user or corporate.
              */
             entity_uuid: string;
+            subject_uuid: components["schemas"]["SubjectId"];
+            transaction_uuid: components["schemas"]["TransactionId"];
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
@@ -845,6 +854,8 @@ export interface components {
             subType: string;
             /** Format: uuid */
             entity_uuid: string;
+            subject_uuid: components["schemas"]["SubjectId"];
+            transaction_uuid: components["schemas"]["TransactionId"];
             entity_kind: string;
             occurred_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
@@ -877,6 +888,8 @@ export interface components {
              * @description The user or corporate.
              */
             entity_uuid: string;
+            subject_uuid: components["schemas"]["SubjectId"];
+            transaction_uuid: components["schemas"]["TransactionId"];
             entity_kind: string;
             occurred_at: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
@@ -906,6 +919,8 @@ export interface components {
              * @description The user or corporate.
              */
             entity_uuid: string;
+            subject_uuid: components["schemas"]["SubjectId"];
+            transaction_uuid: components["schemas"]["TransactionId"];
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
@@ -923,6 +938,8 @@ export interface components {
              * @description The user or corporate.
              */
             entity_uuid: string;
+            subject_uuid: components["schemas"]["SubjectId"];
+            transaction_uuid: components["schemas"]["TransactionId"];
             type: components["schemas"]["EventType"];
             subType: string;
             reason: string;
@@ -1575,6 +1592,13 @@ export interface components {
         EndpointFilter: string;
         /** @description Only events of this user or corporate. */
         EntityFilter: string;
+        /**
+         * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+         *     where an event is about nothing else.
+         */
+        SubjectFilter: string;
+        /** @description Only events about this transaction. */
+        TransactionFilter: string;
         /** @description Created at this time or later. */
         Since: string;
         /** @description Created before this time. */
@@ -1985,10 +2009,21 @@ export interface operations {
                 status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
                 /** @description Only deliveries of events of this type. */
                 type?: components["schemas"]["EventTypeRequested"];
-                /** @description Deliveries created at this time or later. */
-                since?: string;
-                /** @description Deliveries created before this time. */
-                until?: string;
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
                 /** @description Items per page. */
                 limit?: components["parameters"]["Limit"];
                 /** @description `next_cursor` of the page before. */
@@ -2319,6 +2354,13 @@ export interface operations {
                 subType?: components["parameters"]["SubTypeFilter"];
                 /** @description Only this endpoint, which may be deleted. */
                 endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
                 /** @description Only events of this user or corporate. */
                 entity_uuid?: components["parameters"]["EntityFilter"];
                 /** @description Created at this time or later. */
@@ -2379,6 +2421,13 @@ export interface operations {
                 subType?: components["parameters"]["SubTypeFilter"];
                 /** @description Only this endpoint, which may be deleted. */
                 endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
                 /** @description Only events of this user or corporate. */
                 entity_uuid?: components["parameters"]["EntityFilter"];
                 /** @description Created at this time or later. */

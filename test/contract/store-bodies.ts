@@ -91,7 +91,7 @@ function bodiesByAge(test: StoreUnderTest): void {
     const again = journalOf(store, 'later');
     await again(routed(oldest, [endpointId]), delivered(head(oldest, endpointId, { attempt: 2 }), ANSWERED));
     expect(await bodiesOf(store, oldest, endpointId)).toEqual({ ...REMOVED, responses: ['', ''] });
-    const { records } = await store.log.deliveries(MERCHANT, endpointId, { limit: 9 });
+    const { records } = await store.lists.deliveries(MERCHANT, { endpointId, limit: 9 });
     expect(records).toHaveLength(6);
   });
 }

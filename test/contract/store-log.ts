@@ -38,9 +38,9 @@ function pages(test: StoreUnderTest): void {
     await apply(...events.map((event) => routed(event, [endpointId, randomUUID()])));
     await apply(...events.slice(0, 3).map((event) => delivered(head(event, endpointId))));
     await apply(...events.slice(3, 5).map((event) => failed(head(event, endpointId))));
-    const { log } = test.store;
-    const list = async (options: Partial<Parameters<typeof log.deliveries>[2]>) => {
-      const found = await log.deliveries(MERCHANT, endpointId, { limit: 100, ...options });
+    const { lists } = test.store;
+    const list = async (options: Partial<Parameters<typeof lists.deliveries>[1]>) => {
+      const found = await lists.deliveries(MERCHANT, { endpointId, limit: 100, ...options });
       return found.records.map(({ eventId }) => events.findIndex((event) => event.eventId === eventId));
     };
     expect(await list({})).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
@@ -48,7 +48,7 @@ function pages(test: StoreUnderTest): void {
     expect(await list({ status: 'failed' })).toEqual([4, 3]);
     expect(await list({ status: 'pending', type: 'KYC' })).toEqual([6]);
     expect(await list({ since: START + 2 * HOUR_MS, until: START + 5 * HOUR_MS })).toEqual([4, 3, 2]);
-    const first = await log.deliveries(MERCHANT, endpointId, { limit: 4 });
+    const first = await lists.deliveries(MERCHANT, { endpointId, limit: 4 });
     await apply(routed(eventNumber(MERCHANT, 20), [endpointId]));
     expect(await list({ after: first.next ?? '' })).toEqual([4, 3, 2, 1, 0]);
     expect(await list({ after: first.next ?? '', limit: 2 })).toEqual([4, 3]);
@@ -62,7 +62,8 @@ function pages(test: StoreUnderTest): void {
     const seen: string[] = [];
     let after: string | undefined;
     for (;;) {
-      const page = await test.store.log.deliveries(MERCHANT, endpointId, {
+      const page = await test.store.lists.deliveries(MERCHANT, {
+        endpointId,
         limit: 3,
         ...(after && { after }),
       });
@@ -82,7 +83,7 @@ function pages(test: StoreUnderTest): void {
     expect(await log.delivery(MERCHANT, endpointId, id)).toBeDefined();
     expect(await log.delivery('another', endpointId, id)).toBeUndefined();
     expect(await log.delivery(MERCHANT, otherId, id)).toBeUndefined();
-    expect((await log.deliveries('another', endpointId, { limit: 10 })).records).toEqual([]);
+    expect((await test.store.lists.deliveries('another', { endpointId, limit: 10 })).records).toEqual([]);
   });
 }
 
@@ -141,7 +142,7 @@ function retention(test: StoreUnderTest): void {
     await log.applyJournal([{ partition: 'p', first: 1, last: 1, entries: entries.slice(0, 1) }]);
     expect(await log.positionOf('p')).toBe(2);
     await log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }]);
-    const list = (await log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
+    const list = (await test.store.lists.deliveries(MERCHANT, { endpointId, limit: 10 })).records;
     expect(list.map(({ eventId }) => eventId)).toEqual([events[2]?.eventId]);
   });
 
@@ -168,7 +169,7 @@ function retention(test: StoreUnderTest): void {
       deleted += step;
     }
     expect(deleted).toBeGreaterThan(0);
-    const left = await log.deliveries(MERCHANT, endpointId, { limit: 100 });
+    const left = await test.store.lists.deliveries(MERCHANT, { endpointId, limit: 100 });
     expect(left.records.map(({ eventId }) => eventId)).toEqual(
       [first, events[5], events[4]].map((event) => event?.eventId),
     );
@@ -181,7 +182,7 @@ function retention(test: StoreUnderTest): void {
     const store = await test.crashAndReopen();
     expect(await store.log.delivery(MERCHANT, endpointId, gone)).toBeUndefined();
     while ((await store.log.retain(START + 1000 * HOUR_MS, 100)) > 0);
-    expect((await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).records).toEqual([]);
+    expect((await store.lists.deliveries(MERCHANT, { endpointId, limit: 100 })).records).toEqual([]);
     expect(await store.log.event(MERCHANT, first.eventId)).toBeUndefined();
   });
 }

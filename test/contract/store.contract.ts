@@ -8,6 +8,7 @@ import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
 import { publishersContract } from './merchants/store-publishers.ts';
+import { subjectContract } from './merchants/store-subjects.ts';
 import { answersContract } from './requests/store-answers.ts';
 import { leasesContract } from './requests/store-leases.ts';
 import { limitsContract } from './requests/store-limits.ts';
@@ -33,6 +34,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     healthContract(test);
     logContract(test);
     listContract(test);
+    subjectContract(test);
     longListContract(test);
     feedContract(test);
     replayContract(test);

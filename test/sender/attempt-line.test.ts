@@ -11,7 +11,14 @@ const AT = Date.UTC(2030, 0, 1);
 
 const TASK: DeliveryTask = {
   ...{ deliveryId: randomUUID(), eventId: 'e-1', merchantId: 'm-1', endpointId: randomUUID() },
-  ...{ entityId: randomUUID(), type: 'KYC', subType: 'VERIFIED', apiVersion: '2.3.8', trigger: 'live' },
+  ...{
+    entityId: randomUUID(),
+    subjectId: null,
+    type: 'KYC',
+    subType: 'VERIFIED',
+    apiVersion: '2.3.8',
+    trigger: 'live',
+  },
   ...{ attempt: 2, attemptsMax: 7, hop: 1, dueAt: AT - 4, occurredAt: AT, acceptedAt: AT - 3000 },
   body: Buffer.from('{}'),
 };
@@ -38,11 +45,22 @@ test('the log line of a failed attempt says why it failed, how late it was and w
   expect(lineOf(TASK, { kind: 'retry', attempt: 3, dueAt: AT + 731_000 } as Outcome, 'HTTP 503')).toEqual({
     ...{ delivery: TASK.deliveryId, event: 'e-1', endpoint: TASK.endpointId, endpoint_version: 3 },
     ...{ merchant: 'm-1', type: 'KYC', sub_type: 'VERIFIED', trigger: 'live' },
+    subject: TASK.entityId,
     ...{ attempt: 2, attempts_max: 7, hop: 1, outcome: 'retry' },
     ...{ failure_code: 'http_5xx', failure_detail: 'HTTP 503', response_status: 503 },
     ...{ level: 30, time: '2030-01-01T00:00:00.000Z', msg: 'attempt' },
     ...{ duration_ms: 12.3, late_ms: 4, since_accepted_ms: 3012, next_at: '2030-01-01T00:12:11.000Z' },
   });
+});
+
+test('the log line of an attempt names what its event is about, and a transaction as such', () => {
+  const transaction = { ...TASK, type: 'fiatToCrypto', subjectId: 't-1' } as const;
+  expect(lineOf(transaction, { kind: 'delivered' }, null)).toMatchObject({
+    ...{ subject: 't-1', transaction: 't-1' },
+  });
+  const wallet = lineOf({ ...TASK, type: 'walletCreated', subjectId: 'w "1"' }, { kind: 'delivered' }, null);
+  expect(wallet).toMatchObject({ subject: 'w "1"' });
+  expect(wallet).not.toHaveProperty('transaction');
 });
 
 test('the log line of an attempt keeps any text unchanged', () => {

@@ -108,6 +108,7 @@ function taskOf(change: Partial<DeliveryTask> = {}): DeliveryTask {
     merchantId,
     endpointId,
     entityId: randomUUID(),
+    subjectId: null,
     type: 'KYC',
     subType: 'KYC_STARTED',
     apiVersion: '2.3.8',

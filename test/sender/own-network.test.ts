@@ -99,6 +99,7 @@ function addEndpoint(directory: Directory, url: string): DeliveryTask {
     merchantId: 'm1',
     endpointId: uuid,
     entityId: randomUUID(),
+    subjectId: null,
     type: 'KYC',
     subType: 'KYC_STARTED',
     apiVersion: '2.3.8',

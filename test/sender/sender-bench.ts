@@ -113,6 +113,7 @@ export function taskOf(change: Partial<DeliveryTask> & { trigger: Trigger }): De
     merchantId: 'm1',
     endpointId,
     entityId: randomUUID(),
+    subjectId: null,
     type: 'KYC',
     subType: 'KYC_STARTED',
     apiVersion: '2.3.8',

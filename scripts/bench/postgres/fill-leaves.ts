@@ -42,6 +42,7 @@ export interface FilledLeaves {
   readonly events: readonly string[];
   /** Of an entity with events in every leaf. */
   readonly entityId: string;
+  readonly subjectId: string;
   readonly feedHead: number;
 }
 
@@ -114,11 +115,13 @@ async function fillLeaf(tx: Statements, leaf: Leaf, first: number, sizes: LeafSi
   await tx.rows(`CREATE TEMP TABLE made ON COMMIT DROP AS SELECT 4 * i::bigint AS seq, ${leaf.from} + (i - ${first}) * ${step}::bigint
     AS created_at, gen_random_uuid() AS event_id, gen_random_uuid() AS hot, gen_random_uuid() AS other,
     2 + (i % ${LOG_ENDPOINTS - 1})::int AS endpoint, decode(md5('entity' || i % ${ENTITIES}), 'hex') AS entity_id,
+    decode(md5('subject' || i / 4), 'hex') AS subject_id,
     CASE WHEN i % ${RARE_EVERY} = 0 THEN ${rare} WHEN i % 10 = 0 THEN ${of.KYC} ELSE ${of.fiatToCrypto} END AS type
     FROM generate_series(${first}, ${first + sizes.eventsPerLeaf - 1}) AS i`);
   await tx.rows('ANALYZE made');
   await tx.rows(`INSERT INTO event_${leaf.suffix} SELECT seq, created_at, 1, uuid_send(event_id), entity_id, 1, type, 'SUCCESS',
-    created_at, 0, created_at + 5, NULL, '[[1,0,"' || hot || '",2],[' || endpoint || ',0,"' || other || '",2]]' FROM made`);
+    created_at, 0, created_at + 5, NULL, '[[1,0,"' || hot || '",2],[' || endpoint || ',0,"' || other || '",2]]',
+    NULL, subject_id FROM made`);
   const status = (seq: string) => `CASE WHEN (${seq}) % 101 = 0 THEN ${STATUS.of.exhausted}
     WHEN (${seq}) % 100003 = 0 THEN ${STATUS.of.pending} ELSE ${STATUS.of.delivered} END`;
   for (const [seq, id, endpoint] of [
@@ -127,7 +130,7 @@ async function fillLeaf(tx: Statements, leaf: Leaf, first: number, sizes: LeafSi
   ] as const)
     await tx.rows(`INSERT INTO delivery_${leaf.suffix} SELECT ${seq}, created_at, uuid_send(${id}), uuid_send(event_id), entity_id,
       created_at, NULL, created_at + 8, 1, ${endpoint}, type, ${API_VERSION.of['2.3.8']}, ${TRIGGER.of.live}, ${status(seq)}, NULL,
-      1 + (seq / 4 % 4) / 3, 7, 200, NULL, NULL, 0, 'SUCCESS' FROM made`);
+      1 + (seq / 4 % 4) / 3, 7, 200, NULL, NULL, 0, 'SUCCESS', subject_id FROM made`);
   await fillOfDeliveries(tx, leaf);
 }
 
@@ -188,9 +191,9 @@ async function samples({ rows }: Statements, { suffix }: Leaf) {
 async function totals({ rows, first }: Statements) {
   const names = await rows<{ uuid: string }>(`SELECT uuid FROM endpoint ORDER BY seq LIMIT ${LOG_ENDPOINTS}`);
   const endpoints = names.map(({ uuid }) => uuid);
-  const count = await first<{ attempts: string; head: string; entity: Buffer }>(
+  const count = await first<{ attempts: string; head: string; entity: Buffer; subject: Buffer }>(
     `SELECT (SELECT count(*) FROM attempt) AS attempts, (SELECT max(feed_to) FROM log_merchant) AS head,
-     decode(md5('entity1'), 'hex') AS entity`,
+     decode(md5('entity1'), 'hex') AS entity, decode(md5('subject1'), 'hex') AS subject`,
   );
   if (!count) throw new Error('the log is empty');
   return {
@@ -198,6 +201,7 @@ async function totals({ rows, first }: Statements) {
     endpoints,
     hotEndpoint: endpoints[0] ?? '',
     entityId: idOf(count.entity),
+    subjectId: idOf(count.subject),
     feedHead: Number(count.head),
   };
 }

@@ -55,7 +55,7 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const feed = new PostgresFeed({ database, leaves, names, clock });
   const policy = { withoutSuccessMs: HOUR_MS, failedAttempts: 1 };
   const numbers = new Numbers(database);
-  const deps = { database, leaves, names, numbers, lists, feed, clock, policy };
+  const deps = { database, leaves, names, numbers, feed, clock, policy };
   const log = new PostgresDeliveryLog({ ...deps, logCommit: 'on' });
   const reads = readsOn(database);
   const replays = {
@@ -123,6 +123,8 @@ function listReads(
       name: `${name}, of an entity`,
       run: (turn) => list({ entityId: filled.entityId, after: middle(turn) }),
     },
+    { name: `${name}, of a transaction`, run: () => list({ transactionId: filled.subjectId }) },
+    { name: `${name}, of a subject`, run: () => list({ subjectId: filled.subjectId }) },
   ];
 }
 
@@ -138,6 +140,9 @@ function eventReads({ lists, log }: Parts, filled: FilledLeaves): PortRead[] {
       name: 'events that were filtered (none)',
       run: (turn) => list({ verdict: 'filtered', after: middle(turn) }),
     },
+    { name: 'events of an entity', run: () => list({ entityId: filled.entityId }) },
+    { name: 'events of a transaction', run: () => list({ transactionId: filled.subjectId }) },
+    { name: 'events of a subject', run: () => list({ subjectId: filled.subjectId }) },
     { name: 'an event with its trace', run: (turn) => log.event(MERCHANT, pick(filled.events, turn)) },
   ];
 }

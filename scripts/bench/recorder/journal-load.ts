@@ -107,6 +107,7 @@ function routedTo({ event, body }: Made, { merchantId, endpointId }: LoadEndpoin
     kind: 'routed',
     at: at + 0.5,
     acceptedAt: at,
+    subjectId: randomUUID(),
     event: { ...event, eventId, merchantId, entityId: randomUUID(), occurredAt: at },
     bodies: [{ apiVersion: VERSION, body }],
     trace: [line],

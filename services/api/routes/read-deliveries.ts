@@ -1,47 +1,15 @@
 import type { RequestHandler } from 'express';
 import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
-import type { EventType } from '../../domain/event.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
-import { CursorInvalid } from '../../store/change.ts';
-import type { AttemptRecord, DeliveryRecord, DeliveryStatus } from '../../store/store.ts';
+import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
-import { cursorInvalid, queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
-import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
-
-/** GET /merchant/webhook-endpoints/{id}/deliveries: newest first. */
-export function listDeliveries(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const endpoint = await findEndpoint(context, request, response);
-    const query = queryOf(request);
-    const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
-    const status = query.get('status') as DeliveryStatus | null;
-    const type = query.get('type') as EventType | null;
-    const since = timeOf('/query/since', query.get('since'));
-    const until = timeOf('/query/until', query.get('until'));
-    // The store's cursors are already opaque and fit for a URL.
-    const after = query.get('cursor');
-    const { records, next } = await context.store.log
-      .deliveries(endpoint.merchantId, endpoint.uuid, {
-        limit,
-        ...(status === null ? {} : { status }),
-        ...(type === null ? {} : { type }),
-        ...(since === undefined ? {} : { since }),
-        ...(until === undefined ? {} : { until }),
-        ...(after === null ? {} : { after }),
-      })
-      .catch((error: unknown) => {
-        throw error instanceof CursorInvalid ? cursorInvalid() : error;
-      });
-    const isPaused = await isMerchantPaused(context, endpoint.merchantId);
-    const data = records.map((delivery) => deliveryJson(delivery, isPaused));
-    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
-  };
-}
+import { subjectJson } from '../subject-json.ts';
+import { findEndpoint, pathId } from './read-endpoints.ts';
 
 /** Returns a time of the request. The validator has checked its form, but a leap second has the form and is no Date. */
 export function timeOf(pointer: string, text: string | null): number | undefined {
@@ -79,7 +47,7 @@ export function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
     delivery_uuid: delivery.deliveryId,
     event_uuid: delivery.eventId,
     endpoint_uuid: delivery.endpointId,
-    entity_uuid: delivery.entityId,
+    ...subjectJson(delivery),
     type: delivery.type,
     subType: delivery.subType,
     api_version: delivery.apiVersion,
@@ -150,7 +118,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       context.store.merchants.get(merchantId),
     ]);
     if (found === undefined) throw new ApiError('event_not_found', '');
-    const { event, routedAt, trace } = found;
+    const { event, subjectId, routedAt, trace } = found;
     const endpoints = await Promise.all(trace.map((line) => traceJson(context, merchantId, line)));
     // Rendered for this merchant: the event itself may hold fields that only entitled merchants see.
     const senderAccountDetails = merchant?.senderAccountDetails ?? false;
@@ -162,7 +130,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       event_uuid: event.eventId,
       type: event.type,
       subType: event.subType,
-      entity_uuid: event.entityId,
+      ...subjectJson({ ...event, subjectId }),
       entity_kind: event.entityKind,
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),

@@ -1,32 +1,53 @@
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import type { EventType } from '../../domain/event.ts';
 import type { RoutingVerdict } from '../../domain/journal.ts';
 import { CursorInvalid } from '../../store/change.ts';
 import type { TraceRecord } from '../../store/replays.ts';
-import type { DeliveryStatus, EventListed } from '../../store/store.ts';
+import type { DeliveryStatus, EventListed, MerchantLists } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { cursorInvalid, queryOf } from '../pagination.ts';
+import { aboutOf, subjectJson } from '../subject-json.ts';
 import { deliveryJson, isMerchantPaused, timeOf } from './read-deliveries.ts';
-import { PAGE_DEFAULT } from './read-endpoints.ts';
+import { findEndpoint, PAGE_DEFAULT } from './read-endpoints.ts';
+
+/** GET /merchant/webhook-endpoints/{id}/deliveries: newest first. */
+export function listDeliveries(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const { merchantId, uuid: endpointId } = await findEndpoint(context, request, response);
+    await sendDeliveries(context, response, merchantId, {
+      ...deliveryFilterOf(queryOf(request)),
+      endpointId,
+    });
+  };
+}
 
 /** GET /merchant/deliveries: those of all endpoints, newest first. */
 export function listAllDeliveries(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const merchantId = merchantOf(response);
-    const query = queryOf(request);
-    const status = query.get('status') as DeliveryStatus | null;
-    const [{ records, next }, isPaused] = await Promise.all([
-      context.store.lists
-        .deliveries(merchantId, { ...filterOf(query), ...(status === null ? {} : { status }) })
-        .catch(explainCursor),
-      isMerchantPaused(context, merchantId),
-    ]);
-    const data = records.map((delivery) => deliveryJson(delivery, isPaused));
-    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+    await sendDeliveries(context, response, merchantOf(response), deliveryFilterOf(queryOf(request)));
   };
+}
+
+async function sendDeliveries(
+  context: ApiContext,
+  response: Response,
+  merchantId: string,
+  options: Parameters<MerchantLists['deliveries']>[1],
+): Promise<void> {
+  const [{ records, next }, isPaused] = await Promise.all([
+    context.store.lists.deliveries(merchantId, options).catch(explainCursor),
+    isMerchantPaused(context, merchantId),
+  ]);
+  const data = records.map((delivery) => deliveryJson(delivery, isPaused));
+  sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+}
+
+function deliveryFilterOf(query: URLSearchParams) {
+  const status = query.get('status') as DeliveryStatus | null;
+  return { ...filterOf(query), ...(status === null ? {} : { status }) };
 }
 
 /** GET /merchant/events: each with its routing, newest first. */
@@ -49,7 +70,6 @@ function filterOf(query: URLSearchParams) {
   const type = query.get('type') as EventType | null;
   const subType = query.get('subType');
   const endpointId = query.get('endpoint_uuid');
-  const entityId = query.get('entity_uuid');
   const since = timeOf('/query/since', query.get('since'));
   const until = timeOf('/query/until', query.get('until'));
   // The store's cursors are already opaque and fit for a URL.
@@ -59,7 +79,7 @@ function filterOf(query: URLSearchParams) {
     ...(type === null ? {} : { type }),
     ...(subType === null ? {} : { subType }),
     ...(endpointId === null ? {} : { endpointId: endpointId.toLowerCase() }),
-    ...(entityId === null ? {} : { entityId: entityId.toLowerCase() }),
+    ...aboutOf(query),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
     ...(after === null ? {} : { after }),
@@ -77,12 +97,12 @@ function verdictOf(word: string): RoutingVerdict['verdict'] {
   return word === ROUTED ? 'delivered_to' : (word as RoutingVerdict['verdict']);
 }
 
-function eventJson({ event, createdAt, routedAt, trace }: EventListed) {
+function eventJson({ event, subjectId, createdAt, routedAt, trace }: EventListed) {
   return {
     event_uuid: event.eventId,
     type: event.type,
     subType: event.subType,
-    entity_uuid: event.entityId,
+    ...subjectJson({ ...event, subjectId }),
     entity_kind: event.entityKind,
     occurred_at: timestamp(event.occurredAt),
     created_at: timestamp(createdAt),

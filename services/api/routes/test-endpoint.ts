@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { entityKindsOf, SUB_TYPES, subTypesOf, typesOf } from '../../domain/catalog/catalog.ts';
+import { subjectIdOf } from '../../domain/catalog/subject.ts';
 import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
 import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
@@ -123,6 +124,7 @@ function deliveryOf(
     merchantId: endpoint.merchantId,
     endpointId: endpoint.uuid,
     entityId: event.entityId,
+    subjectId: subjectIdOf(event),
     type: event.type,
     subType: event.subType,
     apiVersion: endpoint.apiVersion,

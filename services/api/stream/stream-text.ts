@@ -1,6 +1,7 @@
 import type { FeedDelivery, FeedEntry, FeedPage } from '../../store/feed.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { rounded } from '../routes/read-deliveries.ts';
+import { subjectJson } from '../subject-json.ts';
 
 /**
  * Why a stream ended; sent as its last event, unless the client has left. A client resumes with the last id that it has.
@@ -59,7 +60,7 @@ function dataOf(entry: FeedEntry): object {
         at,
         event_uuid: entry.event.eventId,
         endpoint_uuid: entry.endpointId,
-        entity_uuid: entry.event.entityId,
+        ...subjectJson(entry.event),
         type: entry.event.type,
         subType: entry.event.subType,
         reason: entry.reason,
@@ -78,7 +79,7 @@ function deliveryJson(delivery: FeedDelivery) {
     delivery_uuid: delivery.deliveryId,
     event_uuid: delivery.eventId,
     endpoint_uuid: delivery.endpointId,
-    entity_uuid: delivery.entityId,
+    ...subjectJson(delivery),
     type: delivery.type,
     subType: delivery.subType,
     api_version: delivery.apiVersion,

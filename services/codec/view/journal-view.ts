@@ -92,7 +92,8 @@ function viewRouted(): Routed {
   const trace: RoutingVerdict[] = [];
   for (let left = cursor.block(); left > 0; left = cursor.block())
     for (; left > 0; left -= 1) trace.push(viewVerdict());
-  return { kind: 'routed', at, acceptedAt, event, bodies, trace };
+  const subjectId = cursor.isPresent() ? cursor.text() : null;
+  return { kind: 'routed', at, acceptedAt, event, subjectId, bodies, trace };
 }
 
 function viewVerdict(): RoutingVerdict {
@@ -126,6 +127,7 @@ class ViewedHead implements DeliveryHead {
     this.attempt = from.long();
     from.long();
     from.at += TIMES_BYTES;
+    if (from.isPresent()) from.skip();
   }
 
   get eventId(): string {
@@ -134,6 +136,10 @@ class ViewedHead implements DeliveryHead {
 
   get entityId(): string {
     return this.#whole.entityId;
+  }
+
+  get subjectId(): string | null {
+    return this.#whole.subjectId;
   }
 
   get type(): DeliveryHead['type'] {
@@ -190,6 +196,7 @@ function wholeHead(from: AvroCursor): DeliveryHead {
     attemptsMax: from.long(),
     occurredAt: from.double(),
     acceptedAt: from.double(),
+    subjectId: from.isPresent() ? from.text() : null,
   };
   return head as DeliveryHead;
 }

@@ -23,6 +23,8 @@ interface CatalogEntry {
   /** The kinds of entity that the envelope's uuid names. An event about the other kind is delivered too. */
   readonly entityKinds: readonly EntityKind[];
   readonly versions: readonly ApiVersion[];
+  /** The field of `data` with the id of what its events are about; absent: they are about the entity. */
+  readonly subject?: 'transactionUuid' | 'uuid';
   /** SubTypes that a version does not have. */
   readonly subTypesMissing?: Partial<Readonly<Record<ApiVersion, readonly string[]>>>;
 }
@@ -37,6 +39,7 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
     subTypes: transactions.FIAT_TO_CRYPTO_SUB_TYPES,
     fields: transactions.FIAT_TO_CRYPTO_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'transactionUuid',
     versions: API_VERSIONS,
     subTypesMissing: { '2.2.8': ['PENDING', 'REFUNDED'] },
   },
@@ -44,6 +47,7 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
     subTypes: transactions.CRYPTO_TO_FIAT_SUB_TYPES,
     fields: transactions.CRYPTO_TO_FIAT_FIELDS,
     entityKinds: ONLY_USERS,
+    subject: 'transactionUuid',
     versions: API_VERSIONS,
     subTypesMissing: { '2.2.8': ['PENDING', 'REFUNDED'] },
   },
@@ -64,12 +68,14 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
     subTypes: identity.AML_SUB_TYPES,
     fields: identity.AML_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'transactionUuid',
     versions: LATEST,
   },
   serviceBankAccount: {
     subTypes: STATUS_UPDATE,
     fields: SERVICE_BANK_ACCOUNT_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'uuid',
     versions: API_VERSIONS,
   },
   entityStatusUpdate: {
@@ -82,18 +88,21 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
     subTypes: WALLET_CREATED_SUB_TYPES,
     fields: WALLET_CREATED_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'uuid',
     versions: LATEST,
   },
   linkedBankAccountProfile: {
     subTypes: STATUS_UPDATE,
     fields: LINKED_BANK_ACCOUNT_PROFILE_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'uuid',
     versions: LATEST,
   },
   linkBankAccount: {
     subTypes: STATUS_UPDATE,
     fields: LINK_BANK_ACCOUNT_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'uuid',
     versions: LATEST,
   },
   duplicateUser: {
@@ -106,6 +115,7 @@ const CATALOG: Readonly<Record<EventType, CatalogEntry>> = {
     subTypes: transactions.SENDER_NAME_MISMATCH_SUB_TYPES,
     fields: transactions.SENDER_NAME_MISMATCH_FIELDS,
     entityKinds: ENTITY_KINDS,
+    subject: 'transactionUuid',
     versions: LATEST,
   },
   otpNotification: {
@@ -137,6 +147,11 @@ export function subTypesOf(type: EventType, version: ApiVersion): readonly strin
 /** Returns whether events of the type concern users, corporates, or both. */
 export function entityKindsOf(type: EventType): readonly EntityKind[] {
   return CATALOG[type].entityKinds;
+}
+
+/** Returns the field of `data` that names what events of the type are about; undefined: they are about the entity. */
+export function subjectFieldOf(type: EventType): 'transactionUuid' | 'uuid' | undefined {
+  return CATALOG[type].subject;
 }
 
 /** Returns the fields of a type's `data`, in the order in which bodies have them. */

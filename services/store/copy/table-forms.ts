@@ -41,7 +41,12 @@ export const FORMS: Readonly<Record<string, readonly TableForm[]>> = {
     {
       from: 'delivery t CROSS JOIN event ev ON ev.seq = t.event',
       columns: {
-        ...{ event_id: 'ev.event_id', entity_id: 'ev.entity_id', occurred_at: 'ev.occurred_at' },
+        ...{
+          event_id: 'ev.event_id',
+          entity_id: 'ev.entity_id',
+          subject_id: 'ev.subject_id',
+          occurred_at: 'ev.occurred_at',
+        },
         ...{ merchant: 'ev.merchant', sub_type: 'ev.sub_type', removed: 'ev.bodies_removed_at IS NOT NULL' },
       },
     },
@@ -115,7 +120,15 @@ export const OTHER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 /** Tables of one engine only: its own indexes, state and means. */
 export const NOT_COPIED = {
   sqlite: [
-    ...['meta', 'backup', 'event_by_id', 'event_by_merchant', 'delivery_by_id', 'delivery_by_endpoint'],
+    ...[
+      'meta',
+      'backup',
+      'event_by_id',
+      'event_by_merchant',
+      'event_about',
+      'delivery_by_id',
+      'delivery_by_endpoint',
+    ],
     'feed_by_merchant',
   ],
   postgres: ['meta', 'layout', 'lease', 'request_window', 'erased_leaf'],

@@ -14,6 +14,7 @@ export interface FeedRow {
 export interface EventHead {
   readonly eventId: string;
   readonly entityId: string;
+  readonly subjectId: string | null;
   readonly type: number;
   readonly subType: string;
 }
@@ -78,8 +79,8 @@ export function feedContents(
   }
 }
 
-function toHead({ eventId, entityId, type, subType }: EventHead) {
-  return { eventId, entityId, type: EVENT_TYPE.word(type), subType };
+function toHead({ eventId, entityId, subjectId, type, subType }: EventHead) {
+  return { eventId, entityId, subjectId, type: EVENT_TYPE.word(type), subType };
 }
 
 function toFeedDelivery(head: DeliveryHead): FeedDelivery {

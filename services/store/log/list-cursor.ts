@@ -6,6 +6,11 @@ export interface ListKey {
   readonly seq: number;
 }
 
+/** Orders keys as a list has them, newest first. */
+export function byNewest(one: ListKey, other: ListKey): number {
+  return other.createdAt - one.createdAt || other.seq - one.seq;
+}
+
 /** Before every key. */
 const NEWEST: ListKey = { createdAt: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
 

@@ -4,13 +4,14 @@ import { ATTEMPTS_MAX } from '../../domain/retry.ts';
 type DeliveredLine = Extract<Routed['trace'][number], { readonly verdict: 'delivered_to' }>;
 
 /** Returns the head of a delivery made by routing. */
-export function headOf({ event, acceptedAt }: Routed, line: DeliveredLine): DeliveryHead {
+export function headOf({ event, subjectId, acceptedAt }: Routed, line: DeliveredLine): DeliveryHead {
   return {
     deliveryId: line.deliveryId,
     eventId: event.eventId,
     merchantId: event.merchantId,
     endpointId: line.endpointId,
     entityId: event.entityId,
+    subjectId,
     type: event.type,
     subType: event.subType,
     apiVersion: line.apiVersion,

@@ -70,7 +70,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const feed = new PostgresFeed({ database, leaves, names, clock });
   const numbers = new Numbers(database);
   const deliveryLog = new PostgresDeliveryLog({
-    ...{ database, leaves, names, numbers, lists, feed, clock },
+    ...{ database, leaves, names, numbers, feed, clock },
     ...{ policy: options.healthPolicy, logCommit: options.logCommit ?? 'on' },
   });
   database.onTimeline = () => {

@@ -20,6 +20,7 @@ export interface DeliveryColumns<Id> {
   readonly delivery_id: Id;
   readonly event_id: Id;
   readonly entity_id: Id;
+  readonly subject_id: Id | null;
   readonly sub_type: string;
   readonly occurred_at: number;
   readonly type: number;
@@ -47,6 +48,7 @@ function toDelivery<Id>(
     endpointId,
     eventId: idOf(row.event_id),
     entityId: idOf(row.entity_id),
+    subjectId: row.subject_id === null ? null : idOf(row.subject_id),
     type: EVENT_TYPE.word(row.type),
     subType: row.sub_type,
     apiVersion: API_VERSION.word(row.api_version),
@@ -107,6 +109,7 @@ function toResponse(row: AttemptColumns): ResponseKept | null {
 export interface EventColumns<Id> {
   readonly event_id: Id;
   readonly entity_id: Id;
+  readonly subject_id: Id | null;
   /** Null = it is not known who published it. */
   readonly published_by: Id | null;
   readonly entity_kind: number;
@@ -147,6 +150,7 @@ export function recordsWith<Id>(idOf: (id: Id) => string) {
       endpointName: (endpoint: number) => string,
     ): EventListed => ({
       event: toEventHead(row, merchantId, idOf),
+      subjectId: row.subject_id === null ? null : idOf(row.subject_id),
       createdAt: row.created_at,
       routedAt: row.routed_at,
       trace: toTrace(row, endpointName),

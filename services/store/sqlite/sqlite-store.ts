@@ -123,9 +123,9 @@ class SqliteStore implements Store {
     this.feed = new SqliteFeed(reader, writer);
     this.outbox = this.#makeOutbox();
     this.lists = new SqliteLists(reader);
-    const { feed, lists } = this;
+    const { feed } = this;
     this.log = new SqliteDeliveryLog({
-      ...{ reader, writer, feed, lists },
+      ...{ reader, writer, feed },
       watched: (written) => this.#watched(written),
     });
     this.audit = { ...this.#reads.audit, ...this.#writes.audit };

@@ -1,5 +1,7 @@
 /** The delivery log as merchants read it: what was sent byte for byte, what came back, and never a secret. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { subjectIdOf } from '../../../services/domain/catalog/subject.ts';
 import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type { Attempted, Routed } from '../../../services/domain/journal.ts';
@@ -23,6 +25,7 @@ function routedEntry(event: DomainEvent, index: number): Routed {
     at: at + index,
     acceptedAt: at + index - 1,
     event: eventAsText(event),
+    subjectId: subjectIdOf(event),
     bodies: [{ apiVersion: '2.3.8', body: rendered.body }],
     trace: [
       {
@@ -43,6 +46,7 @@ function attemptedEntry(event: DomainEvent, attempt: number, change: Partial<Att
     merchantId: api.merchantId,
     endpointId: endpoint.uuid,
     entityId: event.entityId,
+    subjectId: subjectIdOf(event),
     type: event.type,
     subType: event.subType,
     apiVersion: '2.3.8',

@@ -24,7 +24,10 @@ beforeAll(async () => {
       return {
         kind: 'routed',
         tasks: [],
-        journal: { kind: 'routed', at: now, acceptedAt: input.acceptedAt, event, bodies: [], trace: [] },
+        journal: {
+          ...{ kind: 'routed', at: now, acceptedAt: input.acceptedAt, event, subjectId: null },
+          ...{ bodies: [], trace: [] },
+        },
       };
     },
     { inFlightMax: 100 },

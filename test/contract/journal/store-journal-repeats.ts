@@ -18,7 +18,7 @@ const MERCHANT = 'a-merchant';
 
 /** Returns everything that merchants can read of an endpoint's deliveries. */
 export async function everything(store: Store, endpointId: string) {
-  const list = (await store.log.deliveries(MERCHANT, endpointId, { limit: 100 })).records;
+  const list = (await store.lists.deliveries(MERCHANT, { endpointId, limit: 100 })).records;
   const details = list.map(({ deliveryId }) => store.log.delivery(MERCHANT, endpointId, deliveryId));
   return {
     list,
@@ -85,7 +85,7 @@ export function repeatedEntries(test: StoreUnderTest): void {
     await log.applyJournal([{ partition: 'p', after: 1, first: 2, last: 2, entries: two }]);
     await log.applyJournal([{ partition: 'p', after: 1, first: 2, last: 3, entries: [...two, ...three] }]);
     await lost(4, { first: 5, last: 5 });
-    const { records } = await log.deliveries(MERCHANT, endpointId, { limit: 10 });
+    const { records } = await test.store.lists.deliveries(MERCHANT, { endpointId, limit: 10 });
     expect(records).toHaveLength(3);
   });
 

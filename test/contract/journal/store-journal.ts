@@ -90,7 +90,7 @@ function statuses(test: StoreUnderTest): void {
       failed(head(three, endpointId)),
       cancelled(head(three, endpointId, { attempt: 2 }), 'endpoint_disabled'),
     );
-    const list = (await test.store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records;
+    const list = (await test.store.lists.deliveries(MERCHANT, { endpointId, limit: 10 })).records;
     expect(
       list.map(({ status, lastFailureCode, cancelReason }) => [status, lastFailureCode, cancelReason]),
     ).toEqual([
@@ -99,7 +99,7 @@ function statuses(test: StoreUnderTest): void {
       ['exhausted', 'http_5xx', null],
     ]);
     for (const status of ['exhausted', 'refused', 'cancelled'] as const) {
-      const own = await test.store.log.deliveries(MERCHANT, endpointId, { status, limit: 10 });
+      const own = await test.store.lists.deliveries(MERCHANT, { endpointId, status, limit: 10 });
       const all = await test.store.lists.deliveries(MERCHANT, { status, limit: 10 });
       expect([own, all].map(({ records }) => records.map((one) => one.status))).toEqual([[status], [status]]);
     }
@@ -113,7 +113,7 @@ function parking(test: StoreUnderTest): void {
     if (!one || !two || !three) return;
     const apply = journalOf(test.store);
     const shown = async () =>
-      (await test.store.log.deliveries(MERCHANT, endpointId, { limit: 10 })).records.map(
+      (await test.store.lists.deliveries(MERCHANT, { endpointId, limit: 10 })).records.map(
         ({ status, parkedReason, nextAttemptAt }) => [status, parkedReason, nextAttemptAt],
       );
     await apply(...[one, two, three].map((event) => routed(event, [endpointId])));
@@ -184,6 +184,8 @@ function requests(test: StoreUnderTest): void {
     await apply(routed(foreign, [theirs]));
     expect((await test.store.log.event(MERCHANT, event.eventId))?.event).toEqual(event);
     expect((await test.store.log.event('another', event.eventId))?.event).toEqual(foreign);
-    expect((await test.store.log.deliveries(MERCHANT, theirs, { limit: 10 })).records).toEqual([]);
+    expect((await test.store.lists.deliveries(MERCHANT, { endpointId: theirs, limit: 10 })).records).toEqual(
+      [],
+    );
   });
 }

@@ -63,7 +63,7 @@ export function longListContract(test: StoreUnderTest): void {
           expect([name, limit, seen.length]).toEqual([name, limit, rare.length]);
         }
       }
-      const nothing = { limit: 100, entityId: randomUUID() };
+      const nothing = { limit: 100, type: 'KYB' } as const;
       const first = await lists.deliveries(MERCHANT, nothing);
       expect([first.records, first.next === null]).toEqual([[], false]);
       expect(await lists.events(MERCHANT, { ...nothing, until: START })).toEqual({ records: [], next: null });
@@ -72,7 +72,7 @@ export function longListContract(test: StoreUnderTest): void {
     it('lets other reads in between, and other merchants take turns', { timeout: TIMEOUT_MS }, async () => {
       await filled();
       const { lists, keys } = test.store;
-      const nothing = { limit: 100, entityId: randomUUID() };
+      const nothing = { limit: 100, type: 'KYB' } as const;
       let over = 0;
       const one = async (merchantId: string, name: 'deliveries' | 'events') => {
         await lists[name](merchantId, nothing);

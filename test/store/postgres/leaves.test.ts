@@ -113,21 +113,18 @@ await describeWithPostgres('leaves of the log', (createDatabase) => {
     await record(1, START, entityId);
     await record(2, START + 1000, entityId);
     // Leaves an invalid index of this name, as a crash does.
-    const broken = `CREATE UNIQUE INDEX CONCURRENTLY event_${LEAF}_entity ON event_${LEAF} (entity_id)`;
+    const broken = `CREATE UNIQUE INDEX CONCURRENTLY delivery_${LEAF}_entity ON delivery_${LEAF} (entity_id)`;
     await expect(place.database.query(broken)).rejects.toThrow(/could not create unique index/);
     const entities = () =>
       place.database.query(
         `SELECT c.relname FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
-         WHERE c.relname LIKE '%\\_entity' AND i.indisvalid ORDER BY c.relname`,
+         WHERE c.relname LIKE '%${LEAF}\\_entity' AND i.indisvalid ORDER BY c.relname`,
       );
     expect(await store.log.retain(0, 100)).toBe(0);
     expect(await entities()).toEqual([]);
     wall = START + 3 * HOUR_MS;
     expect(await store.log.retain(0, 100)).toBe(1);
-    expect(await entities()).toEqual([
-      { relname: `delivery_${LEAF}_entity` },
-      { relname: `event_${LEAF}_entity` },
-    ]);
+    expect(await entities()).toEqual([{ relname: `delivery_${LEAF}_entity` }]);
     const [table] = await place.database.query(
       'SELECT reltuples FROM pg_class WHERE relname = $1 AND relallvisible > 0',
       [`event_${LEAF}`],

@@ -76,7 +76,7 @@ await describeWithPostgres('a migration of a database in use', (createDatabase) 
         ids.push(deliveryId(event.eventId, endpointId));
         const change = { description: `${number}` };
         await store.endpoints.update(MERCHANT, endpointId, change, { at: event.occurredAt, actor: OPERATOR });
-        await store.log.deliveries(MERCHANT, endpointId, { limit: 10 });
+        await store.lists.deliveries(MERCHANT, { endpointId, limit: 10 });
       }
     })();
     // It ends with a failure of any of its calls.

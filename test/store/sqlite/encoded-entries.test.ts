@@ -40,7 +40,7 @@ it('encoded journal entries are stored, and malformed ones are refused', async (
   expect(await store.log.positionOf('p')).toBeUndefined();
   await store.log.applyJournal([{ ...position, entries: new EncodedEntries(parts) }]);
   expect(await store.log.positionOf('p')).toBe(2);
-  const { records } = await store.log.deliveries(MERCHANT, endpointId, { limit: 10 });
+  const { records } = await store.lists.deliveries(MERCHANT, { endpointId, limit: 10 });
   expect(records.map(({ status }) => status)).toEqual(['failed']);
   expect((await store.endpoints.get(MERCHANT, endpointId))?.failureCount).toBe(1);
 });

@@ -196,7 +196,7 @@ describe('the store on a full disk', () => {
       { ...again, entries: [routed(eventNumber(MERCHANT, acknowledged), [endpointId])] },
     ]);
     expect(store.status()).toMatchObject({ reachable: true });
-    const found = (await store.log.deliveries(MERCHANT, endpointId, { limit: 1000 })).records;
+    const found = (await store.lists.deliveries(MERCHANT, { endpointId, limit: 1000 })).records;
     expect(found).toHaveLength(Math.min(1000, acknowledged + 1));
     await store.close();
   });
@@ -219,7 +219,7 @@ describe('the store of a killed process', () => {
     expect(acknowledged).toBeGreaterThanOrEqual(50);
     const store = await open();
     expect(await store.log.positionOf('journal-0')).toBeGreaterThanOrEqual(acknowledged);
-    const found = (await store.log.deliveries(MERCHANT, endpointId, { limit: 1000 })).records;
+    const found = (await store.lists.deliveries(MERCHANT, { endpointId, limit: 1000 })).records;
     expect(found.length).toBeGreaterThanOrEqual(acknowledged);
     await store.close();
   });

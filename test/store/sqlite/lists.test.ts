@@ -50,7 +50,7 @@ async function all<Each>(
 async function listed(store: Store, endpointId: string) {
   const page = (after?: string) => ({ limit: 1000, ...(after === undefined ? {} : { after }) });
   const deliveries = await all((after) => store.lists.deliveries(MERCHANT, page(after)));
-  const own = await all((after) => store.log.deliveries(MERCHANT, endpointId, page(after)));
+  const own = await all((after) => store.lists.deliveries(MERCHANT, { endpointId, ...page(after) }));
   const events = await all((after) => store.lists.events(MERCHANT, page(after)));
   const feed: string[] = [];
   for (let after = '0', isMore = true; isMore; ) {

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ruleStatements } from '../../../scripts/bench/special/rule-statements.ts';
+import type { DomainEvent } from '../../../services/domain/event.ts';
 import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
 import { FeedWrites } from '../../../services/store/sqlite/feed/feed-writes.ts';
+import { AboutReads } from '../../../services/store/sqlite/lists/about-reads.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { BodyReads } from '../../../services/store/sqlite/log/body-reads.ts';
 import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
@@ -42,6 +44,11 @@ afterEach(() => rm(directory, { recursive: true }));
 
 const open = (): Promise<Store> =>
   openSqliteStore({ file, clock: systemClock(), healthPolicy: TEST_POLICY, keyRing: TEST_RING });
+
+/** Returns the last twelve digits of the transaction that an event is about. */
+function endOf({ data }: DomainEvent): string {
+  return String(data.transactionUuid).slice(24);
+}
 
 /** The lines of a statement's query plan. What it is asked for does not change it. */
 function planOf(db: ReturnType<typeof openConnection>, sql: string): string[] {
@@ -88,8 +95,16 @@ describe('a query of the delivery log', () => {
       'SEARCH l USING PRIMARY KEY (merchant=? AND seq>? AND seq<?)',
       'SEARCH feed USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
+    expect(planOf(db, AboutReads.listedSql)).toEqual([
+      'SEARCH a USING PRIMARY KEY (key=? AND merchant=?)',
+      'SEARCH ev USING INTEGER PRIMARY KEY (rowid=?)',
+    ]);
+    expect(planOf(db, AboutReads.deliveriesSql)).toEqual([
+      'SEARCH delivery USING INDEX delivery_of_event (event=?)',
+    ]);
     // What the indexes lack is a bounded number of newest rows.
-    for (const sql of [ListReads.unlistedKeysSql, ListReads.unlistedEventsSql, FeedReads.unlistedSql]) {
+    const unlisted = [ListReads.unlistedKeysSql, ListReads.unlistedEventsSql, FeedReads.unlistedSql];
+    for (const sql of [...unlisted, AboutReads.unlistedSql]) {
       expect(planOf(db, sql)[0]).toMatch(/^SEARCH (d|ev|feed) USING INTEGER PRIMARY KEY \(rowid>\?/);
     }
     db.close();
@@ -149,13 +164,17 @@ describe('a query of the delivery log', () => {
       const events = Array.from({ length: 2500 }, (_, n) =>
         eventNumber(MERCHANT, at + n, rare(at + n) ? { type: 'KYC', subType: 'KYC_PENDING' } : {}),
       );
+      // Two ids that end alike have one key in the index of subjects.
+      const [alike] = events;
+      if (alike) events[0] = { ...alike, entityId: `${randomUUID().slice(0, 24)}${endOf(alike)}` };
       await apply(...events.map((event) => routed(event, [endpointId])));
     }
     const found: number[] = [];
     let after: string | undefined;
     let pages = 0;
     do {
-      const page = await store.log.deliveries(MERCHANT, endpointId, {
+      const page = await store.lists.deliveries(MERCHANT, {
+        endpointId,
         type: 'KYC',
         limit: 50,
         ...(after === undefined ? {} : { after }),
@@ -167,8 +186,17 @@ describe('a query of the delivery log', () => {
     expect(found).toEqual([1, 0, 1]);
     expect(pages).toBe(3);
     // A filter that an index has needs no such bound: one page has it all.
-    const pending = await store.log.deliveries(MERCHANT, endpointId, { status: 'exhausted', limit: 50 });
+    const pending = await store.lists.deliveries(MERCHANT, { endpointId, status: 'exhausted', limit: 50 });
     expect(pending).toEqual({ records: [], next: null });
+    // Of what is in the index of subjects, and of what is not yet.
+    for (const n of [5, many - 2]) {
+      const { eventId, data } = eventNumber(MERCHANT, n);
+      const transactionId = String(data.transactionUuid);
+      const events = await store.lists.events(MERCHANT, { transactionId, limit: 50 });
+      expect(events.records.map(({ event }) => event.eventId)).toEqual([eventId]);
+      const deliveries = await store.lists.deliveries(MERCHANT, { transactionId, limit: 50 });
+      expect(deliveries.records.map((each) => each.eventId)).toEqual([eventId]);
+    }
     await store.close();
   });
 

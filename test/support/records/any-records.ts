@@ -16,6 +16,7 @@ const headFields = {
   merchantId: text,
   endpointId: text,
   entityId: text,
+  subjectId: or(text),
   type: text,
   subType: text,
   apiVersion: text,
@@ -57,6 +58,7 @@ export const journal = fc.oneof(
     at: time,
     acceptedAt: time,
     event: event.map(eventAsText),
+    subjectId: or(text),
     bodies: fc.array(fc.record({ apiVersion: text, body: bytes }), { maxLength: 2 }),
     trace: fc.array(
       fc.oneof(

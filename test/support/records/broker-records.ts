@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ReceivedEvent } from '../../../services/broker/broker.ts';
+import { subjectIdOf } from '../../../services/domain/catalog/subject.ts';
 import type { DirectoryChange } from '../../../services/domain/directory.ts';
 import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
@@ -35,6 +36,7 @@ export function aTask(over: Partial<DeliveryTask> = {}): DeliveryTask {
     merchantId: 'merchant-1',
     endpointId: 'endpoint-1',
     entityId: 'entity-1',
+    subjectId: 'transaction-1',
     type: 'KYC',
     subType: 'KYC_APPROVED',
     apiVersion: '2.3.8',
@@ -61,6 +63,7 @@ export function routed(event: DomainEvent): Routed {
     at: 1_700_000_000_002,
     acceptedAt: 1_700_000_000_001,
     event: eventAsText(event),
+    subjectId: subjectIdOf(event),
     bodies: [{ apiVersion: '2.3.8', body: Buffer.from('{}') }],
     trace: [{ endpointId: 'endpoint-1', verdict: 'filtered' }],
   };

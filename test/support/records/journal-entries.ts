@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../../services/domain/attempt.ts';
+import { subjectIdOf } from '../../../services/domain/catalog/subject.ts';
 import { type DomainEvent, eventAsText } from '../../../services/domain/event.ts';
 import { deliveryId } from '../../../services/domain/ids.ts';
 import type {
@@ -74,6 +75,7 @@ export function routed(
     at: event.occurredAt + 5.5,
     acceptedAt: event.occurredAt + 2.25,
     event: eventAsText(event),
+    subjectId: subjectIdOf(event),
     bodies: endpointIds.length > 0 ? [{ apiVersion: '2.3.8', body: bodyOf(event) }] : [],
     trace: [
       ...endpointIds.map((endpointId) => ({
@@ -98,6 +100,7 @@ export function head(
     merchantId: event.merchantId,
     endpointId,
     entityId: event.entityId,
+    subjectId: subjectIdOf(event),
     type: event.type,
     subType: event.subType,
     apiVersion: '2.3.8',

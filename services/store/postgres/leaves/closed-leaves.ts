@@ -5,15 +5,12 @@ import type { Leaves } from './leaves.ts';
 
 /** How long a leaf is still written to after its end, by more than a few retries. */
 const LATE_MS = 3_600_000;
-/** The kinds of leaves that an erasure searches for an entity. */
-const WITH_ENTITIES = ['event', 'delivery'] as const;
-
 /**
  * Prepares the oldest leaf that has ended and is not prepared yet. Returns whether there was one. Only a role that owns the
  * leaves can; where the running role does not, `operator store vacuum` does it, and the server's autovacuum. Its rows are frozen and
- * its statistics taken once, so that the server need not read it again for that; then it gets an index of entities, which
- * would be costly to keep up to date while the leaf is written to. A leaf whose indexes are valid is prepared: after a crash
- * the work begins again, and an index that was left invalid is built anew.
+ * its statistics taken once, so that the server need not read it again for that; then its deliveries get an index of
+ * entities, for erasures: it would be costly to keep up to date while the leaf is written to. A leaf whose index is valid is
+ * prepared: after a crash the work begins again, and an index that was left invalid is built anew.
  */
 export async function prepareClosed(
   database: PostgresDatabase,
@@ -29,13 +26,13 @@ export async function prepareClosed(
     ),
   );
   const names = new Set(valid.map(({ name }) => name));
-  const leaf = ended.find((each) => WITH_ENTITIES.some((kind) => !names.has(indexOf(kind, each))));
+  const leaf = ended.find((each) => !names.has(indexOf(each)));
   if (!leaf) return false;
-  await database.alone((statements) => prepare(statements, leaf, names));
+  await database.alone((statements) => prepare(statements, leaf));
   return true;
 }
 
-async function prepare({ rows, first }: Statements, leaf: Leaf, valid: ReadonlySet<string>): Promise<void> {
+async function prepare({ rows, first }: Statements, leaf: Leaf): Promise<void> {
   for (const kind of LEAF_KINDS) {
     const name = `${kind}_${leaf.suffix}`;
     const there = await first<{ readonly name: string | null }>('SELECT to_regclass($1)::text AS name', [
@@ -43,16 +40,13 @@ async function prepare({ rows, first }: Statements, leaf: Leaf, valid: ReadonlyS
     ]);
     if (there?.name) await rows(`VACUUM (FREEZE, ANALYZE) ${name}`);
   }
-  for (const kind of WITH_ENTITIES) {
-    const index = indexOf(kind, leaf);
-    if (valid.has(index)) continue;
-    await rows(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
-    await rows(`CREATE INDEX CONCURRENTLY ${index} ON ${kind}_${leaf.suffix} (entity_id)`);
-  }
+  const index = indexOf(leaf);
+  await rows(`DROP INDEX CONCURRENTLY IF EXISTS ${index}`);
+  await rows(`CREATE INDEX CONCURRENTLY ${index} ON delivery_${leaf.suffix} (entity_id)`);
 }
 
-function indexOf(kind: (typeof WITH_ENTITIES)[number], { suffix }: Leaf): string {
-  return `${kind}_${suffix}_entity`;
+function indexOf({ suffix }: Leaf): string {
+  return `delivery_${suffix}_entity`;
 }
 
 /** Returns whether the role of this connection owns the tables: then it may vacuum them, and make their indexes. */

@@ -20,6 +20,7 @@ export const LEAF_COLUMNS: Readonly<Record<LeafKind, readonly string[]>> = {
     'removed_at',
     'trace',
     'published_by',
+    'subject_id',
   ],
   delivery: [
     'seq',
@@ -44,6 +45,7 @@ export const LEAF_COLUMNS: Readonly<Record<LeafKind, readonly string[]>> = {
     'parked',
     'removed',
     'sub_type',
+    'subject_id',
   ],
   attempt: [
     'attempt_id',

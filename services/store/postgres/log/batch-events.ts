@@ -13,6 +13,7 @@ export interface EventState {
   readonly eventId: string;
   readonly merchant: number;
   readonly entityId: string;
+  readonly subjectId: string | null;
   readonly type: number;
   readonly subType: string;
   readonly occurredAt: number;
@@ -42,6 +43,7 @@ export interface StoredEventRow {
   readonly merchant: number;
   readonly eventId: string;
   readonly entityId: string;
+  readonly subjectId: string | null;
   readonly entity_kind: number;
   readonly type: number;
   readonly sub_type: string;
@@ -78,7 +80,7 @@ export class BatchEvents implements LogEvents {
   }
 
   insert(
-    { at, acceptedAt, event, bodies }: Routed,
+    { at, acceptedAt, event, subjectId, bodies }: Routed,
     merchant: number,
     trace: readonly TraceLine[],
   ): { readonly seq: number; readonly isRemoved: boolean } {
@@ -101,6 +103,7 @@ export class BatchEvents implements LogEvents {
       eventId,
       merchant,
       entityId,
+      subjectId,
       type: EVENT_TYPE.of[event.type],
       subType: event.subType,
       occurredAt: event.occurredAt,
@@ -133,17 +136,17 @@ export class BatchEvents implements LogEvents {
   }
 
   ofDelivery(head: DeliveryHead, merchant: number, createdAt: number): number {
-    const { eventId, entityId, subType, occurredAt } = head;
+    const { eventId, entityId, subjectId, subType, occurredAt } = head;
     const type = EVENT_TYPE.of[head.type];
-    return this.ofStored({ eventId, merchant, entityId, type, subType, occurredAt, createdAt });
+    return this.ofStored({ eventId, merchant, entityId, subjectId, type, subType, occurredAt, createdAt });
   }
 
   /** Returns the event of a delivery that was read. */
   ofStored(event: Omit<EventState, 'row'>): number {
-    const { eventId, merchant, entityId, type, subType, occurredAt, createdAt } = event;
+    const { eventId, merchant, entityId, subjectId, type, subType, occurredAt, createdAt } = event;
     return (
       this.#places.get(keyOf(eventId, merchant)) ??
-      this.#add({ eventId, merchant, entityId, type, subType, occurredAt, createdAt, row: null })
+      this.#add({ eventId, merchant, entityId, subjectId, type, subType, occurredAt, createdAt, row: null })
     );
   }
 
@@ -216,6 +219,7 @@ function toState(row: StoredEventRow): EventState {
     eventId: row.eventId,
     merchant: row.merchant,
     entityId: row.entityId,
+    subjectId: row.subjectId,
     type: row.type,
     subType: row.sub_type,
     occurredAt: row.occurred_at,

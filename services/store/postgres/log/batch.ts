@@ -66,6 +66,7 @@ export class Batch {
       const event = this.events.ofStored({
         eventId: idOf(row.event_id),
         entityId: idOf(row.entity_id),
+        subjectId: row.subject_id && idOf(row.subject_id),
         merchant: row.merchant,
         type: row.type,
         subType: row.sub_type,

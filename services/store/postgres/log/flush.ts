@@ -87,7 +87,8 @@ function addEvent(copies: Copies, state: EventState): void {
     .float8(row.routedAt)
     .bigint(row.removedAt)
     .text(JSON.stringify(row.trace))
-    .id(row.publishedBy);
+    .id(row.publishedBy)
+    .id(state.subjectId);
 }
 
 function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
@@ -115,7 +116,8 @@ function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined)
     .smallint(d.lastFailureCode)
     .smallint(d.parked)
     .smallint(d.isRemoved)
-    .text(event.subType);
+    .text(event.subType)
+    .id(event.subjectId);
 }
 
 function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {

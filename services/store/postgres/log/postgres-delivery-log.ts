@@ -3,7 +3,7 @@ import type { JournalBatch } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { type AttemptColumns, linesOf, toAttempt } from '../../rows/log-records.ts';
-import type { DeliveryLog, MerchantLists } from '../../store.ts';
+import type { DeliveryLog } from '../../store.ts';
 import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
@@ -30,14 +30,12 @@ export class PostgresDeliveryLog implements DeliveryLog {
   readonly #leaves: Leaves;
   readonly #feed: PostgresFeed;
   readonly #names: LogNames;
-  readonly #lists: MerchantLists;
   readonly #writes: JournalWrites;
   readonly #waits: AttemptWaits;
   readonly #clock: Clock;
 
   constructor(
     deps: JournalWriteDeps & {
-      readonly lists: MerchantLists;
       readonly feed: PostgresFeed;
       readonly clock: Clock;
     },
@@ -46,7 +44,6 @@ export class PostgresDeliveryLog implements DeliveryLog {
     this.#leaves = deps.leaves;
     this.#feed = deps.feed;
     this.#names = deps.names;
-    this.#lists = deps.lists;
     this.#writes = new JournalWrites(deps);
     this.#waits = new AttemptWaits(deps.database, deps.clock);
     this.#clock = deps.clock;
@@ -73,10 +70,6 @@ export class PostgresDeliveryLog implements DeliveryLog {
       );
       return row?.last;
     });
-  }
-
-  deliveries(...[merchantId, endpointId, options]: Parameters<DeliveryLog['deliveries']>) {
-    return this.#lists.deliveries(merchantId, { ...options, endpointId });
   }
 
   async delivery(merchantId: string, endpointId: string, deliveryId: string): Promise<FullDelivery> {
@@ -143,7 +136,8 @@ export class PostgresDeliveryLog implements DeliveryLog {
     const { row, data: stored } = found;
     const isKept = row.removed_at === null && stored !== undefined;
     const data = isKept ? (JSON.parse(stored.toString()) as EventData) : null;
-    return { event: { ...listed.event, data }, routedAt: listed.routedAt, trace: listed.trace };
+    const { subjectId, routedAt, trace } = listed;
+    return { event: { ...listed.event, data }, subjectId, routedAt, trace };
   }
 
   isRecorded(deliveryId: string): Promise<boolean> {

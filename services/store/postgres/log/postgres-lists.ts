@@ -1,11 +1,11 @@
 import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
-import { type ListKey, startOfList } from '../../log/list-cursor.ts';
+import { byNewest, type ListKey, startOfList } from '../../log/list-cursor.ts';
 import { type Examined, ListPages, type ListStep } from '../../log/list-pages.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
-import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
+import { type AboutKey, aboutConditions, deliveriesAbout, eventsAbout } from './about-reads.ts';
 import type { LogNames } from './log-names.ts';
 import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-rows.ts';
 
@@ -36,8 +36,11 @@ export class PostgresLists implements MerchantLists {
     if (endpointId !== undefined && endpoint === undefined) return { records: [], next: null };
     const isFailing = status !== undefined && STATUS.of[status] > STATUS.of.delivered;
     const of = endpoint === undefined ? { merchant } : { endpoint };
-    const read = (step: ListStep) =>
-      isFailing ? this.#readFailing(of, options, step) : this.#readDeliveries(of, options, step);
+    const about = await this.#database.read((statements) => deliveriesAbout(statements, merchant, options));
+    const read = (step: ListStep) => {
+      if (about) return this.#readAbout(about, { ...options, endpoint }, step);
+      return isFailing ? this.#readFailing(of, options, step) : this.#readDeliveries(of, options, step);
+    };
     const { rows, next } = await this.#pages.page({ merchantId, start, limit: options.limit, keyOf }, read);
     await this.#names.readIds(rows.map((row) => row.endpoint));
     return {
@@ -56,7 +59,9 @@ export class PostgresLists implements MerchantLists {
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown) return { records: [], next: null };
     const matches = eventCondition(options, endpoint);
-    const read = async (step: ListStep) => {
+    const about = await this.#database.read((statements) => eventsAbout(statements, merchant, options));
+    const read = async (step: ListStep): Promise<Examined<EventRow>> => {
+      if (about) return { rows: after(about, options, step).filter(matches), last: undefined, isEnd: true };
       const condition = conditionOf({ ...options, trace: tracePattern(options, endpoint) });
       const found = await this.#examine<EventRow>('event', { merchant }, condition, options, step);
       return { ...found, rows: found.rows.filter(matches) };
@@ -69,6 +74,29 @@ export class PostgresLists implements MerchantLists {
   #readDeliveries(of: Owner, options: DeliveryOptions, step: ListStep): Promise<Examined<DeliveryRow>> {
     const status = options.status === undefined ? undefined : STATUS.of[options.status];
     return this.#examine('delivery', of, conditionOf({ ...options, status }), options, step);
+  }
+
+  /** Reads the next of the deliveries that were found by what they are about. */
+  async #readAbout(
+    about: readonly AboutKey[],
+    { since = 0, ...options }: DeliveryOptions & { readonly endpoint: number | undefined },
+    step: ListStep,
+  ): Promise<Examined<DeliveryRow>> {
+    const rest = about.filter(({ createdAt }) => createdAt <= step.before.createdAt && createdAt >= since);
+    // All of one millisecond together: their order is known when they are read.
+    const end = rest[step.count - 1]?.createdAt ?? since;
+    const keys = rest.filter(({ createdAt }) => createdAt >= end);
+    const status = options.status === undefined ? undefined : STATUS.of[options.status];
+    const condition = conditionOf({ ...options, status }, BY_KEYS_VALUES);
+    const found = await this.#database.read(({ rows }) =>
+      rows<DeliveryRow>(byKeys(condition.text), [
+        keys.map(({ deliveryId }) => deliveryId),
+        keys.map(({ createdAt }) => createdAt),
+        ...condition.values,
+      ]),
+    );
+    const last = { createdAt: end, seq: 0 };
+    return { rows: after(found, { since }, step), last, isEnd: keys.length === rest.length };
   }
 
   /** Examines the next rows of a list: a walk by the index, which reads no leaf behind the last row. */
@@ -145,6 +173,17 @@ type ExaminedRow<Row> = Row & {
 
 const keyOf = ({ created_at, seq }: KeyRow): ListKey => ({ createdAt: created_at, seq });
 
+/** Returns the rows that a step may examine, newest first. */
+function after<Row extends KeyRow>(
+  rows: readonly Row[],
+  { since = 0 }: { readonly since?: number },
+  { before }: ListStep,
+): Row[] {
+  return rows
+    .filter((row) => row.created_at >= since && byNewest(keyOf(row), before) > 0)
+    .sort((one, other) => byNewest(keyOf(one), keyOf(other)));
+}
+
 interface Condition {
   readonly text: string;
   readonly values: readonly unknown[];
@@ -159,10 +198,12 @@ function conditionOf(
     status,
     type,
     subType,
-    entityId,
     trace,
-  }: Pick<EventFilter, 'type' | 'subType' | 'entityId'> & {
+    endpoint,
+    ...about
+  }: Pick<EventFilter, 'type' | 'subType' | 'entityId' | 'subjectId' | 'transactionId'> & {
     readonly status?: number | undefined;
+    readonly endpoint?: number | undefined;
     readonly trace?: string | undefined;
   },
   before = EXAMINING_VALUES,
@@ -173,7 +214,8 @@ function conditionOf(
   if (status !== undefined) conditions.push(`status = ${value(status)}`);
   if (type !== undefined) conditions.push(`type = ${value(EVENT_TYPE.of[type])}`);
   if (subType !== undefined) conditions.push(`sub_type = ${value(subType)}`);
-  if (entityId !== undefined) conditions.push(`entity_id = ${value(idBytes(entityId))}`);
+  if (endpoint !== undefined) conditions.push(`endpoint = ${value(endpoint)}`);
+  conditions.push(...aboutConditions(about, value));
   if (trace !== undefined) conditions.push(`trace LIKE ${value(trace)}`);
   return { text: conditions.join(' AND '), values };
 }

@@ -115,12 +115,13 @@ async function readDeliveries(
   return tx.rows(DELIVERIES, [arrayOf('id', deliveries.keys()), from, to]);
 }
 
-type EventRow = Omit<StoredEventRow, 'eventId' | 'entityId'> & {
+type EventRow = Omit<StoredEventRow, 'eventId' | 'entityId' | 'subjectId'> & {
   readonly event_id: Buffer;
   readonly entity_id: Buffer;
+  readonly subject_id: Buffer | null;
 };
 
-const EVENTS = `SELECT seq, created_at, merchant, event_id, entity_id, entity_kind, type, sub_type, occurred_at,
+const EVENTS = `SELECT seq, created_at, merchant, event_id, entity_id, subject_id, entity_kind, type, sub_type, occurred_at,
   simulated, routed_at, removed_at, trace FROM event WHERE event_id = ANY($1::bytea[])`;
 
 async function readEvents(
@@ -137,10 +138,11 @@ async function readEvents(
     const ids = arrayOf('id', olderEvents);
     found.push(...(await tx.rows<EventRow>(`${EVENTS} ORDER BY event_id FOR UPDATE`, [ids])));
   }
-  return found.map(({ event_id, entity_id, ...row }) => ({
+  return found.map(({ event_id, entity_id, subject_id, ...row }) => ({
     ...row,
     eventId: idOf(event_id),
     entityId: idOf(entity_id),
+    subjectId: subject_id && idOf(subject_id),
   }));
 }
 

@@ -26,7 +26,8 @@ CREATE TABLE log_endpoint (
 CREATE SEQUENCE log_block;
 
 -- trace: see services/store/log/trace-lines.ts. removed_at: when its bodies were removed, by an erasure.
--- published_by: the id of the key that published it, or 'kafka'; null where it is not known.
+-- published_by: the id of the key that published it, or 'kafka'; null where it is not known. subject_id: what it is about;
+-- null = the entity.
 CREATE TABLE event (
   seq bigint NOT NULL,
   created_at bigint NOT NULL,
@@ -41,9 +42,12 @@ CREATE TABLE event (
   routed_at float8 NOT NULL,
   removed_at bigint,
   trace text NOT NULL,
-  published_by bytea
+  published_by bytea,
+  subject_id bytea
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX event_newest ON event (merchant, created_at, seq);
+CREATE INDEX event_of_entity ON event (entity_id);
+CREATE INDEX event_of_subject ON event (subject_id) WHERE subject_id IS NOT NULL;
 
 -- With its event's head, so that lists join nothing and a delivery needs no row of its event. own_body: it has a body that
 -- is not its event's. Half-empty pages: almost every delivery is updated once, in place.
@@ -69,8 +73,12 @@ CREATE TABLE delivery (
   last_failure_code smallint,
   parked smallint,
   removed smallint NOT NULL,
-  sub_type text NOT NULL
+  sub_type text NOT NULL,
+  subject_id bytea
 ) PARTITION BY RANGE (created_at);
+-- Those that routing made are found by their event's trace: 1 is their trigger.
+CREATE INDEX delivery_requested_of_entity ON delivery (entity_id) WHERE trigger <> 1;
+CREATE INDEX delivery_requested_of_subject ON delivery (subject_id) WHERE trigger <> 1 AND subject_id IS NOT NULL;
 CREATE INDEX delivery_newest ON delivery (endpoint, created_at, seq);
 CREATE INDEX delivery_newest_of_merchant ON delivery (merchant, created_at, seq);
 

@@ -20,13 +20,15 @@ import { listedToSql } from '../log/list-index.ts';
 const SCAN_ROWS = 2000;
 
 type RowOfFeed = FeedRow & { readonly ref: number };
-type Packed<Head extends EventHead> = Omit<Head, 'eventId' | 'entityId' | 'deliveryId'> & {
+type Packed<Head extends EventHead> = Omit<Head, 'eventId' | 'entityId' | 'subjectId' | 'deliveryId'> & {
   readonly eventId: Uint8Array | string;
   readonly entityId: Uint8Array | string;
+  readonly subjectId: Uint8Array | string | null;
   readonly deliveryId: Uint8Array | string;
 };
 
-const EVENT_HEAD = 'ev.event_id AS eventId, ev.entity_id AS entityId, ev.type, ev.sub_type AS subType';
+const EVENT_HEAD =
+  'ev.event_id AS eventId, ev.entity_id AS entityId, ev.subject_id AS subjectId, ev.type, ev.sub_type AS subType';
 const DELIVERY_HEAD = `d.delivery_id AS deliveryId, d.api_version AS apiVersion, d.trigger,
   n.endpoint_id AS endpointId, ${EVENT_HEAD}`;
 const DELIVERY_JOINS =
@@ -143,8 +145,9 @@ export class FeedReads {
   }
 }
 
-function unpacked<Row extends { eventId: Uint8Array | string; entityId: Uint8Array | string }>(row: Row) {
-  return { ...row, eventId: unpackId(row.eventId), entityId: unpackId(row.entityId) };
+function unpacked<Row extends Packed<EventHead>>(row: Row) {
+  const subjectId = row.subjectId === null ? null : unpackId(row.subjectId);
+  return { ...row, eventId: unpackId(row.eventId), entityId: unpackId(row.entityId), subjectId };
 }
 
 function withDelivery<Row extends Packed<DeliveryHead>>(row: Row) {

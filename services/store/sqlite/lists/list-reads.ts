@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import { packId } from '../../../sqlite/ids.ts';
 import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
-import type { ListKey } from '../../log/list-cursor.ts';
+import { byNewest, type ListKey } from '../../log/list-cursor.ts';
 import type { Examined, ListStep } from '../../log/list-pages.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
 import type { DeliveryFilter, DeliveryRecord, EventFilter, EventListed, MerchantLists } from '../../store.ts';
 import { listedToSql } from '../log/list-index.ts';
-import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
+import { type DeliveryRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
+import { AboutReads, aboutValues, EVENT_COLUMNS, IS_ABOUT, type ListedRow } from './about-reads.ts';
 import { newestKeys, type ReadKeys } from './newest-keys.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
@@ -22,12 +22,6 @@ export type Keyed<Listed> = ListKey & { readonly record: Listed };
 export interface SqliteExamined<Listed> extends Examined<Keyed<Listed>> {
   readonly isListed: boolean;
 }
-
-const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.entity_kind, ev.type, ev.sub_type, ev.occurred_at,
-  ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
-
-/** A row of the event list. */
-type ListedRow = EventRow & { readonly seq: number };
 
 /** Stands for the deliveries that the index does not have yet, beside the numbers of endpoints, which begin at 1. */
 const UNLISTED = 0;
@@ -48,6 +42,7 @@ export class ListReads {
   readonly #delivery;
   readonly #events;
   readonly #unlistedEvents;
+  readonly #about: AboutReads;
 
   constructor(db: Database) {
     this.#merchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
@@ -62,6 +57,7 @@ export class ListReads {
     this.#delivery = db.prepare(ListReads.deliverySql);
     this.#events = db.prepare(ListReads.eventsSql);
     this.#unlistedEvents = db.prepare(ListReads.unlistedEventsSql);
+    this.#about = new AboutReads(db);
   }
 
   /** The SQL of the statements, exposed so that their query plans can be checked. */
@@ -88,16 +84,15 @@ export class ListReads {
   /** CROSS JOIN keeps the order of SELECT_DELIVERY: a delivery that does not match costs no look at its event. */
   static readonly deliverySql = `${SELECT_DELIVERY} WHERE d.seq = :seq
     AND (:status IS NULL OR d.status = :status) AND (:type IS NULL OR d.type = :type)
-    AND (:subType IS NULL OR ev.sub_type = :subType) AND (:entity IS NULL OR ev.entity_id = :entity)`;
+    AND (:subType IS NULL OR ev.sub_type = :subType) AND ${IS_ABOUT}`;
 
-  /** Without the data and the bodies, which take most of a row. */
   static readonly eventsSql =
-    `SELECT ${EVENT_COLUMNS} FROM event_by_merchant l CROSS JOIN event ev ON ev.seq = l.seq
+    `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event_by_merchant l CROSS JOIN event ev ON ev.seq = l.seq
     WHERE l.merchant = :merchant AND l.created_at >= :since AND (l.created_at, l.seq) < (:createdAt, :seq)
     ORDER BY l.created_at DESC, l.seq DESC LIMIT :limit`;
 
   /** The SQL of the events that the index does not have yet. */
-  static readonly unlistedEventsSql = `SELECT ${EVENT_COLUMNS} FROM event ev
+  static readonly unlistedEventsSql = `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event ev
     WHERE ev.seq > (${listedToSql('event')}) AND ev.merchant = :merchant
     AND ev.created_at >= :since AND (ev.created_at, ev.seq) < (:createdAt, :seq)
     ORDER BY ev.created_at DESC, ev.seq DESC LIMIT :limit`;
@@ -106,10 +101,17 @@ export class ListReads {
     const merchant = this.#merchant.get(merchantId) as number | undefined;
     const endpoints = this.#endpointsOf(merchantId, options.endpointId);
     if (endpoints.length === 0) return { rows: [], last: undefined, isEnd: true, isListed: true };
+    const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
+    const conditions = deliveryConditions(options);
+    const find = ({ seq }: ListKey) => {
+      const row = this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
+      return row && toDelivery(row, row.endpoint_id);
+    };
+    const about = merchant === undefined ? undefined : this.#about.deliveries(merchant, options, only);
+    if (about) return { ...examine(about.filter(isWithin(options, step)), step, find), isListed: true };
     const isFailing = options.status !== undefined && STATUS.of[options.status] > STATUS.of.delivered;
     const status = isFailing && options.status ? { status: STATUS.of[options.status] } : {};
     const since = options.since ?? 0;
-    const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
     let unlisted: readonly ListKey[] | undefined;
     const read: ReadKeys = (endpoint, before, count) => {
       const values = { since, ...before, limit: count };
@@ -123,11 +125,7 @@ export class ListReads {
     };
     const sources = isFailing || step.isListed ? endpoints : [UNLISTED, ...endpoints];
     const keys = newestKeys(sources, read, step.before, step.wanted);
-    const conditions = deliveryConditions(options);
-    const found = examine(keys, step, ({ seq }) => {
-      const row = this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
-      return row && toDelivery(row, row.endpoint_id);
-    });
+    const found = examine(keys, step, find);
     return { ...found, isListed: areAllPassed(unlisted ?? [], found.last, step) };
   }
 
@@ -138,14 +136,20 @@ export class ListReads {
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown)
       return { rows: [], last: undefined, isEnd: true, isListed: true };
-    const values = { merchant, since: options.since ?? 0, ...step.before, limit: step.count };
-    const unlisted = step.isListed ? [] : (this.#unlistedEvents.all(values) as ListedRow[]);
-    const rows = newestFirst(unlisted, this.#events.all(values) as ListedRow[]);
     const matches = listCondition(options, endpoint);
     const nameOf = (each: number) => String(this.#endpointName.get(each));
-    const found = examine(withKeys(rows), step, ({ row }) =>
-      matches(row) ? toListed(row, merchantId, nameOf) : undefined,
-    );
+    const find = ({ row }: { readonly row: ListedRow }) =>
+      matches(row) ? toListed(row, merchantId, nameOf) : undefined;
+    const about = this.#about.events(merchant, options);
+    if (about) {
+      const keys = [...withKeys(about)].filter(isWithin(options, step));
+      return { ...examine(keys, step, find), isListed: true };
+    }
+    const bounds = { merchant, since: options.since ?? 0, ...step.before, limit: step.count };
+    const values = { ...bounds, ...aboutValues(options) };
+    const unlisted = step.isListed ? [] : (this.#unlistedEvents.all(values) as ListedRow[]);
+    const rows = newestFirst(unlisted, this.#events.all(values) as ListedRow[]);
+    const found = examine(withKeys(rows), step, find);
     const keys = unlisted.map(({ created_at, seq }) => ({ createdAt: created_at, seq }));
     return { ...found, isListed: areAllPassed(keys, found.last, step) };
   }
@@ -203,32 +207,28 @@ function examine<Each extends ListKey, Listed>(
 function areAllPassed(unlisted: readonly ListKey[], last: ListKey | undefined, { count }: ListStep): boolean {
   const oldest = unlisted.at(-1);
   if (oldest === undefined) return true;
-  return unlisted.length < count && last !== undefined && !isBefore(oldest, last);
+  return unlisted.length < count && last !== undefined && byNewest(oldest, last) <= 0;
 }
 
-/** Returns whether a row comes after another one in a list, newest first. */
-function isBefore(one: ListKey, other: ListKey): boolean {
-  return one.createdAt < other.createdAt || (one.createdAt === other.createdAt && one.seq < other.seq);
+/** Returns whether a step may examine a row: it comes after the step's beginning, and is young enough. */
+function isWithin(
+  { since = 0 }: { readonly since?: number },
+  { before }: ListStep,
+): (key: ListKey) => boolean {
+  return (key) => key.createdAt >= since && byNewest(key, before) > 0;
 }
 
-function deliveryConditions({ status, type, subType, entityId }: DeliveryFilter) {
+function deliveryConditions({ status, type, subType, ...about }: DeliveryFilter) {
   return {
     status: status === undefined ? null : STATUS.of[status],
     type: type === undefined ? null : EVENT_TYPE.of[type],
     subType: subType ?? null,
-    entity: entityId === undefined ? null : packId(entityId),
+    ...aboutValues(about),
   };
 }
 
 /** Returns the condition on an event's row. `endpoint`: the number of the filter's endpoint. */
 function listCondition(filter: EventFilter, endpoint: number | undefined): (row: ListedRow) => boolean {
-  const entity = filter.entityId === undefined ? undefined : packId(filter.entityId);
   const matches = eventCondition(filter, endpoint);
-  return (row) =>
-    row.routed_at !== null && (entity === undefined || isSame(entity, row.entity_id)) && matches(row);
-}
-
-function isSame(one: Uint8Array | string, other: Uint8Array | string): boolean {
-  if (typeof one === 'string' || typeof other === 'string') return one === other;
-  return Buffer.compare(one, other) === 0;
+  return (row) => row.routed_at !== null && row.is_about !== 0 && matches(row);
 }

@@ -38,7 +38,7 @@ export class EventRows {
     this.contents = new ContentWrites(db);
     this.erasures = new ErasureRows(db);
     this.#nextSeq = nextSeq(db, 'event');
-    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(17).fill('?').join(', ')})`);
+    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(18).fill('?').join(', ')})`);
     this.#complete = db.prepare(
       `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ?,
        published_by = coalesce(published_by, ?) WHERE seq = ?`,
@@ -60,7 +60,7 @@ export class EventRows {
 
   /** Inserts an event. If its entity was erased after it was accepted, it is kept without its bodies. */
   insert(
-    { at, acceptedAt, event, bodies }: Routed,
+    { at, acceptedAt, event, subjectId, bodies }: Routed,
     merchant: number,
     lines: readonly TraceLine[],
   ): { seq: number; isRemoved: boolean } {
@@ -89,6 +89,7 @@ export class EventRows {
       null,
       isRemoved ? Math.floor(at) : null,
       packedPublisher(event),
+      packedSubject(subjectId),
     );
     if (!isRemoved) this.contents.add(seq, dataOf(event), bodies);
     this.index.add(merchant, eventId, seq);
@@ -126,6 +127,7 @@ export class EventRows {
       null,
       this.erasures.covers(head.entityId, merchant, createdAt) ? createdAt : null,
       null,
+      packedSubject(head.subjectId),
     );
     this.index.add(merchant, head.eventId, seq);
     return seq;
@@ -197,6 +199,10 @@ function dataOf(event: Routed['event']): Buffer {
 
 function packedPublisher({ publishedBy }: Routed['event']): Buffer | string | null {
   return publishedBy === undefined ? null : packId(publishedBy);
+}
+
+function packedSubject(subjectId: string | null): Buffer | string | null {
+  return subjectId === null ? null : packId(subjectId);
 }
 
 interface StoredRouting {

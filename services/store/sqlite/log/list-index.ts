@@ -12,6 +12,13 @@ const LISTS = {
 
 type List = keyof typeof LISTS;
 
+/** A further index that is filled with a list's. */
+const ALSO: Partial<Readonly<Record<List, (from: string) => string>>> = {
+  event: (from) =>
+    `INSERT OR IGNORE INTO event_about SELECT substr(entity_id, -5), merchant, seq FROM ${from} UNION ALL
+     SELECT substr(subject_id, -5), merchant, seq FROM ${from} AND subject_id IS NOT NULL ORDER BY 1, 2, 3`,
+};
+
 /** Returns the SQL of the row up to which a list's index is complete. Readers read the rows above it one by one. */
 export function listedToSql(list: List): string {
   return `SELECT value FROM meta WHERE name = '${list}_listed_to'`;
@@ -24,7 +31,7 @@ export function listedToSql(list: List): string {
  */
 export class ListIndex {
   readonly #waiting;
-  readonly #fill;
+  readonly #fills;
   readonly #setListedTo;
   readonly #remove;
   readonly #move;
@@ -34,9 +41,12 @@ export class ListIndex {
     const listedTo = listedToSql(list);
     const [owner] = columns.split(',');
     this.#waiting = db.prepare(`SELECT coalesce((SELECT max(seq) FROM ${list}), 0) - (${listedTo})`).pluck();
-    this.#fill = db.prepare(
-      `INSERT INTO ${index} SELECT ${columns} FROM ${list} WHERE seq > (${listedTo}) ORDER BY ${columns}`,
-    );
+    const from = `${list} WHERE seq > (${listedTo})`;
+    const also = ALSO[list];
+    this.#fills = [
+      `INSERT INTO ${index} SELECT ${columns} FROM ${from} ORDER BY ${columns}`,
+      ...(also === undefined ? [] : [also(from)]),
+    ].map((text) => db.prepare(text));
     this.#setListedTo = db.prepare(
       `UPDATE meta SET value = (SELECT max(seq) FROM ${list}) WHERE name = '${list}_listed_to'`,
     );
@@ -51,7 +61,7 @@ export class ListIndex {
   /** Puts the newest rows into the index when there are enough. Called at the end of a transaction. */
   fill(): void {
     if ((this.#waiting.get() as number) < GENERATION) return;
-    this.#fill.run();
+    for (const fill of this.#fills) fill.run();
     this.#setListedTo.run();
   }
 

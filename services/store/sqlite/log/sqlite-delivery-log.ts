@@ -1,5 +1,5 @@
 import type { JournalBatch, JournalEntries } from '../../../domain/journal.ts';
-import type { DeliveryLog, MerchantLists } from '../../store.ts';
+import type { DeliveryLog } from '../../store.ts';
 import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
@@ -15,7 +15,6 @@ export class SqliteDeliveryLog implements DeliveryLog {
   readonly #reader: ThreadCalls<ReaderOps>;
   readonly #writer: ThreadCalls<WriterOps>;
   readonly #feed: SqliteFeed;
-  readonly #lists: MerchantLists;
   readonly #watched: <T>(written: Promise<T>) => Promise<T>;
   /** Callers that wait for an attempt, by delivery. */
   readonly #waiting = new Map<string, Set<(isTried: boolean) => void>>();
@@ -24,13 +23,11 @@ export class SqliteDeliveryLog implements DeliveryLog {
     readonly reader: ThreadCalls<ReaderOps>;
     readonly writer: ThreadCalls<WriterOps>;
     readonly feed: SqliteFeed;
-    readonly lists: MerchantLists;
     readonly watched: <T>(written: Promise<T>) => Promise<T>;
   }) {
     this.#reader = deps.reader;
     this.#writer = deps.writer;
     this.#feed = deps.feed;
-    this.#lists = deps.lists;
     this.#watched = deps.watched;
   }
 
@@ -46,12 +43,6 @@ export class SqliteDeliveryLog implements DeliveryLog {
 
   positionOf(partition: string): Promise<number | undefined> {
     return this.#reader.call('positionOf', [partition]);
-  }
-
-  deliveries(
-    ...[merchantId, endpointId, options]: Parameters<DeliveryLog['deliveries']>
-  ): Promise<Answer<DeliveryLog['deliveries']>> {
-    return this.#lists.deliveries(merchantId, { ...options, endpointId });
   }
 
   async delivery(...args: Parameters<DeliveryLog['delivery']>): Promise<Answer<DeliveryLog['delivery']>> {

@@ -4,6 +4,8 @@ import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import type { AttemptPlace } from '../log/attempt-contents.ts';
 import type { JournalWriter } from '../log/journal-writer.ts';
 
+type PackedId = Uint8Array | string;
+
 /** Deletes rows that the reader found to be too old, a few at a time so that no commit waits long. */
 export class RetentionWrites {
   readonly #events: JournalWriter['events'];
@@ -14,6 +16,7 @@ export class RetentionWrites {
   readonly #deleteBody;
   readonly #deleteDelivery;
   readonly #deleteEvent;
+  readonly #deleteAbout;
 
   constructor(db: Database, { events, deliveries, attempts, missed }: JournalWriter) {
     this.#events = events;
@@ -29,7 +32,10 @@ export class RetentionWrites {
     );
     // Checked again: a delivery of it may have been made since the read.
     this.#deleteEvent = db.prepare(
-      'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant, created_at AS createdAt',
+      'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant, created_at AS createdAt, entity_id AS entityId, subject_id AS subjectId',
+    );
+    this.#deleteAbout = db.prepare(
+      'DELETE FROM event_about WHERE key = substr(?, -5) AND merchant = ? AND event = ?',
     );
   }
 
@@ -40,7 +46,7 @@ export class RetentionWrites {
     this.#deliveries.forgetPending();
     for (const seq of seqs) {
       const row = this.#deleteDelivery.get(seq, before) as
-        | { id: Uint8Array | string; endpoint: number; createdAt: number }
+        | { id: PackedId; endpoint: number; createdAt: number }
         | undefined;
       if (!row) continue;
       const first = seq * ATTEMPTS_PER_DELIVERY;
@@ -61,11 +67,19 @@ export class RetentionWrites {
     const deleted: number[] = [];
     for (const seq of seqs) {
       const row = this.#deleteEvent.get(seq, before) as
-        | { id: Uint8Array | string; merchant: number; createdAt: number }
+        | {
+            id: PackedId;
+            merchant: number;
+            createdAt: number;
+            entityId: PackedId;
+            subjectId: PackedId | null;
+          }
         | undefined;
       if (!row) continue;
       this.#events.index.remove(row.merchant, unpackId(row.id));
       this.#events.list.remove(row.merchant, seq, row.createdAt);
+      this.#deleteAbout.run(row.entityId, row.merchant, seq);
+      if (row.subjectId !== null) this.#deleteAbout.run(row.subjectId, row.merchant, seq);
       this.#missed.removeEvent(seq);
       deleted.push(seq);
     }

@@ -29,7 +29,7 @@ CREATE INDEX log_endpoint_of_merchant ON log_endpoint (merchant);
 -- data, trace and routed_at are null until the event's routing is recorded. bodies: (code, length, bytes) per version,
 -- of events that are in no group of contents. created_at: when the event came in; last_at: the newest of its deliveries,
 -- which keeps it from being deleted. published_by: the id of the key, or 'kafka'; null where it is not known.
--- No index has the entity: random keys would slow every event, and an erasure is rare enough to read all rows.
+-- subject_id: what it is about; null = the entity.
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   event_id ANY NOT NULL,
@@ -47,7 +47,8 @@ CREATE TABLE event (
   data TEXT,
   bodies BLOB,
   bodies_removed_at INTEGER,
-  published_by ANY
+  published_by ANY,
+  subject_id ANY
 ) STRICT;
 CREATE TABLE event_by_id (
   event_id ANY NOT NULL,
@@ -58,6 +59,13 @@ CREATE TABLE event_by_id (
 CREATE TABLE event_by_merchant (
   merchant INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,
   PRIMARY KEY (merchant, created_at, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Finds events by what they are about and by their entity. key: the last five bytes or characters of that id, which is
+-- compared in the event's row. Filled together with event_by_merchant.
+CREATE TABLE event_about (
+  key ANY NOT NULL, merchant INTEGER NOT NULL, event INTEGER NOT NULL,
+  PRIMARY KEY (key, merchant, event)
 ) STRICT, WITHOUT ROWID;
 
 -- The contents of events, in groups of events that were recorded together: packed together, they take a fraction of the
@@ -93,6 +101,9 @@ CREATE TABLE delivery_by_endpoint (
 -- The few that a merchant looks for among very many delivered ones: failed, exhausted, cancelled, refused. Not pending:
 -- nearly every delivery is for a moment, and would go in and out.
 CREATE INDEX delivery_failing ON delivery (endpoint, status, created_at) WHERE status > 2;
+
+-- The deliveries of an event are made at once, but for few: its keys are appended.
+CREATE INDEX delivery_of_event ON delivery (event);
 
 -- Only bodies that are not among the event's own.
 CREATE TABLE delivery_body (delivery INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;

@@ -124,7 +124,7 @@ describeWherePostgresStarts('a log that a failover has set back', () => {
           expect((await reader.log.event(merchantId, event.eventId))?.trace).toHaveLength(1);
         }
       for (const { merchantId, endpointId } of endpoints) {
-        const { records } = await other.log.deliveries(merchantId, endpointId, { limit: 100 });
+        const { records } = await other.lists.deliveries(merchantId, { endpointId, limit: 100 });
         const own = [...known, ...lost, ...later].filter((each) => each.endpointId === endpointId);
         expect(records.map((each) => each.deliveryId).sort()).toEqual(
           own.map(({ event }) => deliveryId(event.eventId, endpointId)).sort(),

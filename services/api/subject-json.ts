@@ -1,0 +1,29 @@
+import { subjectIdFrom, transactionIdOf } from '../domain/catalog/subject.ts';
+import type { EventType } from '../domain/event.ts';
+
+interface About {
+  readonly type: EventType;
+  readonly entityId: string;
+  readonly subjectId: string | null;
+}
+
+/** Returns what an event is about, as every event, delivery and stream entry has it. */
+export function subjectJson({ type, entityId, subjectId }: About) {
+  return {
+    entity_uuid: entityId,
+    subject_uuid: subjectId ?? entityId,
+    transaction_uuid: transactionIdOf(type, subjectId),
+  };
+}
+
+/** Returns the conditions of a query on what an event is about, as the store has them. */
+export function aboutOf(query: URLSearchParams) {
+  const entityId = query.get('entity_uuid')?.toLowerCase();
+  const subject = query.get('subject_uuid');
+  const transactionId = query.get('transaction_uuid')?.toLowerCase();
+  return {
+    ...(entityId === undefined ? {} : { entityId }),
+    ...(subject === null ? {} : { subjectId: subjectIdFrom(subject) ?? subject }),
+    ...(transactionId === undefined ? {} : { transactionId }),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Database } from 'better-sqlite3';
+import { TRANSACTION_TYPES } from '../../../domain/catalog/subject.ts';
+import { packId } from '../../../sqlite/ids.ts';
+import { ABOUT_EVENTS_MAX, type About, aboutIdOf } from '../../log/about.ts';
+import { EVENT_TYPE } from '../../log/codes.ts';
+import { byNewest, type ListKey } from '../../log/list-cursor.ts';
+import { listedToSql } from '../log/list-index.ts';
+import type { EventRow } from '../log/log-rows.ts';
+
+/** A row of the event list. `is_about`: 0 where it is not what the filter selects; absent where all are. */
+export type ListedRow = EventRow & { readonly seq: number; readonly is_about?: number };
+
+const TRANSACTIONS = TRANSACTION_TYPES.map((type) => EVENT_TYPE.of[type]).join(', ');
+
+/** The condition on what an event is about. */
+export const IS_ABOUT = `(:entity IS NULL OR ev.entity_id = :entity)
+  AND (:subject IS NULL OR coalesce(ev.subject_id, ev.entity_id) = :subject)
+  AND (:transaction IS NULL OR (ev.subject_id = :transaction AND ev.type IN (${TRANSACTIONS})))`;
+
+/** Without the data and the bodies, which take most of a row. */
+export const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.subject_id, ev.entity_kind, ev.type, ev.sub_type,
+  ev.occurred_at, ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
+
+type PackedId = Buffer | string | null;
+
+/** Returns the values of IS_ABOUT. */
+export function aboutValues({ entityId, subjectId, transactionId }: About) {
+  const packed = (id: string | undefined): PackedId => (id === undefined ? null : packId(id));
+  return { entity: packed(entityId), subject: packed(subjectId), transaction: packed(transactionId) };
+}
+
+/** Finds what a filter by entity, subject or transaction selects, where that is little. */
+export class AboutReads {
+  readonly #listed;
+  readonly #unlisted;
+  readonly #deliveries;
+
+  constructor(db: Database) {
+    this.#listed = db.prepare(AboutReads.listedSql);
+    this.#unlisted = db.prepare(AboutReads.unlistedSql);
+    this.#deliveries = db.prepare(AboutReads.deliveriesSql);
+  }
+
+  /** The SQL of the statements, exposed so that their query plans can be checked. */
+  static readonly listedSql =
+    `SELECT ${EVENT_COLUMNS} FROM event_about a CROSS JOIN event ev ON ev.seq = a.event
+    WHERE a.key = substr(:id, -5) AND a.merchant = :merchant AND ${IS_ABOUT} LIMIT :limit`;
+
+  /** The SQL of the events that the index does not have yet. */
+  static readonly unlistedSql = `SELECT ${EVENT_COLUMNS} FROM event ev
+    WHERE ev.seq > (${listedToSql('event')}) AND ev.merchant = :merchant AND ${IS_ABOUT} LIMIT :limit`;
+
+  static readonly deliveriesSql = `SELECT created_at AS createdAt, seq FROM delivery
+    WHERE event = :event AND (:endpoint IS NULL OR endpoint = :endpoint)`;
+
+  /** Returns the events, newest first; undefined where the filter does not say or there are too many to sort. */
+  events(merchant: number, filter: About): ListedRow[] | undefined {
+    const aboutId = aboutIdOf(filter);
+    if (aboutId === undefined) return undefined;
+    const conditions = aboutValues(filter);
+    const limit = ABOUT_EVENTS_MAX + 1;
+    const values = { id: packId(aboutId), merchant, ...conditions, limit };
+    const { id: _, ...unlisted } = values;
+    const rows = [...this.#listed.all(values), ...this.#unlisted.all(unlisted)] as ListedRow[];
+    if (rows.length > ABOUT_EVENTS_MAX) return undefined;
+    return rows.sort((one, other) => other.created_at - one.created_at || other.seq - one.seq);
+  }
+
+  /** Returns the keys of the events' deliveries, newest first; undefined as `events`. */
+  deliveries(merchant: number, filter: About, endpoint: number | null): ListKey[] | undefined {
+    const events = this.events(merchant, filter);
+    if (events === undefined) return undefined;
+    const keys = events.flatMap(({ seq: event }) => this.#deliveries.all({ event, endpoint }) as ListKey[]);
+    return keys.sort(byNewest);
+  }
+}
