@@ -98,6 +98,16 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/events.ts')).eventsCommand,
   },
   {
+    command: 'story <id>',
+    describe: 'Everything about a transaction, an account or a user: why you did not get it',
+    load: async () => (await import('./commands/log/story.ts')).storyCommand,
+  },
+  {
+    command: 'lookup <id>',
+    describe: 'What an id is: of an event, delivery, endpoint, transaction, user, replay, request',
+    load: async () => (await import('./commands/log/lookup.ts')).lookUpCommand,
+  },
+  {
     command: 'clock <command>',
     describe: "The sandbox's clock: advance 13h, advance next-retry, show",
     load: async () => (await import('./commands/clock.ts')).clockCommand,

@@ -23,6 +23,8 @@ import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
+import { lookUp } from './find/lookup.ts';
+import { getStory } from './find/read-story.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute } from './rate-limit.ts';
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
@@ -160,6 +162,8 @@ function createApp(
   route(app, '/merchant/events', { get: open(listEvents(context)) });
   route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
+  route(app, '/merchant/subjects/{subject_id}', { get: open(getStory(context)) });
+  route(app, '/merchant/lookup/{any_id}', { get: open(lookUp(context)) });
   route(app, '/merchant', {
     get: open(getLegacyWebhook(context)),
     patch: open(updateLegacyWebhook(context)),

@@ -115,14 +115,18 @@ export async function awaitPublished(context: ApiContext, outboxId: number): Pro
   });
 }
 
+/** Returns the author of what the request changes: its key. */
+export function actorOf({ locals }: Response) {
+  return { kind: 'api_key', keyId: String(locals.keyId), requestId: String(locals.requestId) } as const;
+}
+
 /** Adds an entry for what a merchant's key is about to have done on its endpoint, and the store does not record by itself. */
 export function auditRequest(
   { store, clock }: Pick<ApiContext, 'store' | 'clock'>,
   response: Response,
   entry: Pick<AddedAuditEntry, 'merchantId' | 'endpointId' | 'action' | 'details'>,
 ): Promise<void> {
-  const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
-  return store.audit.add({ ...entry, at: clock.wall(), actor });
+  return store.audit.add({ ...entry, at: clock.wall(), actor: actorOf(response) });
 }
 
 /** Awaits a publish; a rejection means that the outcome is unknown. */

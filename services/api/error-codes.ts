@@ -99,6 +99,16 @@ export const ERROR_CODES = {
     title: 'No such event',
     hint: 'An event can be read a moment after it was accepted, and is kept for a limited time.',
   },
+  subject_not_found: {
+    status: 404,
+    title: 'Nothing is known about this id',
+    hint: 'No event about it was accepted for you in this environment, or none is kept any more. Compare the id and the environment of the key; then ask the platform whether it has published the event.',
+  },
+  id_not_found: {
+    status: 404,
+    title: 'Nothing of yours has this id',
+    hint: 'Ids of events, deliveries, endpoints, transactions, accounts, users, replays, and of requests that changed something are found, for as long as they are kept. Compare the environment of the key.',
+  },
   replay_not_found: {
     status: 404,
     title: 'This endpoint has no such replay',

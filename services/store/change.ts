@@ -1,6 +1,11 @@
 /** The author of a change: the id of the API key, or the operator. */
 export type Actor =
-  | { readonly kind: 'api_key'; readonly keyId: string }
+  | {
+      readonly kind: 'api_key';
+      readonly keyId: string;
+      /** The request that asked for it, as its answer names it. */
+      readonly requestId?: string;
+    }
   | { readonly kind: 'operator' /** The name that was given, with no proof. */; readonly person?: string }
   | { readonly kind: 'system' };
 /** A response stored for an Idempotency-Key, in the same transaction as the change that it reports. */

@@ -33,6 +33,8 @@ export interface Audit {
   list(options: {
     readonly merchantId?: string;
     readonly endpointId?: string;
+    /** What one request has changed. */
+    readonly requestId?: string;
     readonly since?: number;
     readonly limit: number;
     readonly after?: string;

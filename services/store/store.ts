@@ -208,6 +208,8 @@ export interface DeliveryLog {
       }
     | undefined
   >;
+  /** Returns the endpoint of one of the merchant's deliveries; undefined when it has no such delivery. */
+  endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined>;
   /**
    * Returns whether the log has the delivery. `createdAt`: when it was made, milliseconds since the epoch; an engine that
    * keeps its log by time looks there only.

@@ -46,6 +46,22 @@ export const EVENT: Shape = withTexts<Schemas['EventDetail'] & Schemas['EventLis
 );
 export const REPLAY: Shape = withTexts<Schemas['Replay']>()('replay_uuid', 'status');
 
+export const STORY: Shape = {
+  ...withTexts<Schemas['Story']>()('subject_uuid', 'kind', 'entity_uuid'),
+  lists: {
+    events: {
+      ...withTexts<Schemas['StoryEvent']>()('event_uuid', 'type', 'subType', 'created_at'),
+      lists: {
+        endpoints: withTexts<Schemas['StoryEvent']['endpoints'][number]>()('outcome', 'explanation'),
+      },
+    },
+    endpoints: withTexts<Schemas['Story']['endpoints'][number]>()('endpoint_uuid'),
+  },
+};
+export const LOOK_UP: Shape = {
+  lists: { found: withTexts<Schemas['LookUp']['found'][number]>()('kind', 'summary', 'path') },
+};
+
 /** A page of a list. */
 export const pageOf = (items: Shape): Shape => ({ lists: { data: items } });
 

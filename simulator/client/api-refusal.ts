@@ -92,6 +92,8 @@ const IN_WORDS: Readonly<Record<string, { readonly says?: string; readonly next:
     says: 'the merchant has no such event; old ones are not kept',
     next: 'list them with: hookrail sim events list',
   },
+  subject_not_found: { next: WHICH_KEY },
+  id_not_found: { next: WHICH_KEY },
   endpoint_not_active: {
     says: 'the endpoint <endpoint> is disabled',
     next: 'enable it with: hookrail sim endpoints enable <endpoint>',

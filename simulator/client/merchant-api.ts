@@ -4,11 +4,13 @@ import {
   DELIVERY_DETAIL,
   ENDPOINT as ENDPOINT_SHAPE,
   EVENT,
+  LOOK_UP,
   mustHave,
   notTheApi,
   pageOf,
   REPLAY,
   type Shape,
+  STORY,
   withTexts,
 } from './answer-shape.ts';
 import { type ApiClient, bodyOf } from './api-client.ts';
@@ -26,6 +28,8 @@ export type DeliveryAnswer = Schemas['Delivery'];
 export type AttemptAnswer = Schemas['Attempt'];
 export type DeliveryDetailAnswer = Schemas['DeliveryDetail'];
 export type EventAnswer = Schemas['EventDetail'];
+export type StoryAnswer = Schemas['Story'];
+export type LookUpAnswer = Schemas['LookUp'];
 export type EventListed = Schemas['EventListed'];
 export type ReplayAnswer = Schemas['Replay'];
 export type ReplayRequest = Omit<Schemas['StartReplay'], 'dry_run'>;
@@ -196,6 +200,20 @@ export class MerchantApi {
   /** Follows what happens to the merchant's events, deliveries and endpoints from now on. */
   stream(options: StreamOptions): AsyncGenerator<StreamNews> {
     return merchantStream(this.#client, options);
+  }
+
+  /** Everything about a transaction, an account or a user. */
+  story(subject_id: string): Promise<StoryAnswer> {
+    const params = { path: { subject_id } };
+    return bodyOf(this.#client.rest.GET('/merchant/subjects/{subject_id}', { params }), STORY);
+  }
+
+  /** What an id is. */
+  lookUp(any_id: string): Promise<LookUpAnswer> {
+    return bodyOf(
+      this.#client.rest.GET('/merchant/lookup/{any_id}', { params: { path: { any_id } } }),
+      LOOK_UP,
+    );
   }
 
   event(event_id: string): Promise<EventAnswer> {

@@ -11,6 +11,7 @@ import { keptSecret } from '../receiver/kept-endpoint.ts';
 import { parseWait } from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { deliveryAdvice } from './delivery-advice.ts';
+import { ABOUT, type AboutOptions, aboutQuery } from './log/about-options.ts';
 import { deliveryItem, deliveryLine } from './log/delivery-lines.ts';
 import { findDelivery, findEndpoint } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
@@ -26,7 +27,7 @@ interface FilterOptions extends CommandOptions {
   readonly since?: string;
 }
 
-interface ListOptions extends FilterOptions {
+interface ListOptions extends FilterOptions, AboutOptions {
   readonly until?: string;
   readonly limit: number;
 }
@@ -97,6 +98,7 @@ export function deliveriesCommand(surroundings: Surroundings): Pick<CommandModul
 function listOptions(args: Argv): Argv {
   return args.options({
     ...FILTER,
+    ...ABOUT,
     since: { type: 'string', describe: 'Created since then: 2h (ago), or RFC 3339' },
     until: { type: 'string', describe: 'Created before then: 2h (ago), or RFC 3339' },
     limit: { type: 'number', default: 20, describe: 'Number of deliveries' },
@@ -136,6 +138,7 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
   const { output } = session;
   const { status, type, limit } = options;
   checkLimit(limit);
+  const about = aboutQuery(options);
   const since = parsePast('since', options.since, 'deliveries list');
   const until = parsePast('until', options.until, 'deliveries list');
   const api = new MerchantApi(session.api());
@@ -144,7 +147,7 @@ async function listDeliveries(session: Session, options: ListOptions): Promise<v
     since: since && (await pastTime(since, api)),
     until: until && (await pastTime(until, api)),
   };
-  const found = await api.deliveries({ status, type, ...period, limit, endpoint_uuid });
+  const found = await api.deliveries({ status, type, ...about, ...period, limit, endpoint_uuid });
   const names = new EndpointNames(api);
   for (const delivery of found) await names.learn(delivery.endpoint_uuid);
   const items = found.map((delivery) => deliveryItem(delivery, names));

@@ -1,5 +1,6 @@
 import type { Argv, CommandModule } from 'yargs';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
 import { type EventAnswer, type EventListed, MerchantApi, VERDICTS } from '../client/merchant-api.ts';
 import { clockTime } from '../client/timeline.ts';
@@ -11,6 +12,7 @@ import { parsePast, pastTime } from '../past-time.ts';
 import { shortened, whySkipped } from '../scenario/live-lines.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { checkLimit } from './deliveries.ts';
+import { ABOUT, type AboutOptions, aboutQuery } from './log/about-options.ts';
 import { bodyLines } from './log/body-lines.ts';
 import { tailEvents } from './log/event-tail.ts';
 import { findEndpoint, findEvent } from './log/find.ts';
@@ -26,7 +28,7 @@ interface FilterOptions extends CommandOptions {
   readonly verdict?: (typeof VERDICTS)[number];
 }
 
-interface ListOptions extends FilterOptions {
+interface ListOptions extends FilterOptions, AboutOptions {
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;
@@ -59,6 +61,7 @@ export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, '
     describe: 'List events and where they went, newest first',
     builder: {
       ...FILTER,
+      ...ABOUT,
       since: { type: 'string', describe: 'Accepted since then: 2h (ago), or RFC 3339' },
       until: { type: 'string', describe: 'Accepted before then: 2h (ago), or RFC 3339' },
       limit: { type: 'number', default: 20, describe: 'Number of events' },
@@ -96,6 +99,7 @@ async function listEvents(session: Session, options: ListOptions): Promise<void>
   const { output } = session;
   const { type, verdict, limit } = options;
   checkLimit(limit);
+  const about = aboutQuery(options);
   const since = parsePast('since', options.since, 'events list');
   const until = parsePast('until', options.until, 'events list');
   const api = new MerchantApi(session.api());
@@ -104,7 +108,7 @@ async function listEvents(session: Session, options: ListOptions): Promise<void>
     since: since && (await pastTime(since, api)),
     until: until && (await pastTime(until, api)),
   };
-  const found = await api.events({ type, verdict, ...period, limit, endpoint_uuid });
+  const found = await api.events({ type, verdict, ...about, ...period, limit, endpoint_uuid });
   const names = await namesOf(api, found);
   output.list(
     found.map((event) => withNames(event, names)),
@@ -175,6 +179,7 @@ function describeEvent(event: EventAnswer, names: EndpointNames, output: Output)
     `${output.paint('bold', `${event.type}/${event.subType}`)}${event.simulated ? ' (simulated)' : ''}`,
     `event    ${event.event_uuid}`,
     `entity   ${event.entity_uuid} (${event.entity_kind})`,
+    ...(event.subject_uuid === event.entity_uuid ? [] : [`about    ${visible(event.subject_uuid)}`]),
     `happened ${event.occurred_at}, routed ${event.routed_at}`,
     '',
     rows.length === 0 ? 'the merchant had no endpoints when it was routed' : rows.join('\n'),

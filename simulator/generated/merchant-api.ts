@@ -457,6 +457,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/merchant/subjects/{subject_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description The id of a transaction, a ledger, a profile, a linked account, a wallet, a user or a corporate. */
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the story of a transaction, an account or a user
+         * @description Its events in order, and for each of your endpoints what arrived, what is owed and when it is due, and what was
+         *     not sent and why, each in a sentence. It answers "why did I not get it?". With the id of a user or a corporate, it
+         *     has everything about them. It has the newest 100 events; `GET /merchant/events?subject_uuid=…` lists all.
+         */
+        get: operations["getSubject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/merchant/lookup/{any_id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description Any id that you have met. */
+                any_id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Look up any id
+         * @description Says what an id is and where it is described: of an event, a delivery, an endpoint, a transaction, an account, a
+         *     wallet, a user or a corporate, a replay, or of a request that changed something (`X-Request-Id`).
+         */
+        get: operations["lookUp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant": {
         parameters: {
             query?: never;
@@ -905,6 +968,86 @@ export interface components {
                 delivery_uuid: string | null;
             }[];
         };
+        Story: {
+            subject_uuid: string;
+            /** @description What it is. */
+            kind: string;
+            transaction_uuid: components["schemas"]["TransactionId"];
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            /** @description The state after the newest event; null when its data is no longer kept. */
+            state: string | null;
+            /** @description The operator holds your deliveries back. */
+            held: boolean;
+            /** @description Oldest first. */
+            events: components["schemas"]["StoryEvent"][];
+            /** @description What each of your endpoints has of it. */
+            endpoints: {
+                /** Format: uuid */
+                endpoint_uuid: string;
+                /** @description Null when it was deleted. */
+                url: string | null;
+                description: string | null;
+                /** @description Its status now; null when it was deleted. */
+                status: string | null;
+                /** @description Events that arrived. */
+                received: number;
+                /** @description Events that are still sent by themselves. */
+                owed: number;
+                /** @description Events that were not sent, or are not sent any more. */
+                not_received: number;
+                next_attempt_at: components["schemas"]["NullableTimestamp"];
+            }[];
+            /** @description There are older events. */
+            has_more: boolean;
+        };
+        StoryEvent: {
+            /** Format: uuid */
+            event_uuid: string;
+            type: components["schemas"]["EventType"];
+            subType: string;
+            /** @description The state after it; null when its data is no longer kept. */
+            state: string | null;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            subject_uuid: components["schemas"]["SubjectId"];
+            transaction_uuid: components["schemas"]["TransactionId"];
+            occurred_at: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+            routed_at: components["schemas"]["Timestamp"];
+            simulated: boolean;
+            /** @description Your endpoints as they were when the event was routed. */
+            endpoints: {
+                /**
+                 * Format: uuid
+                 * @description Null when there was no endpoint.
+                 */
+                endpoint_uuid: string | null;
+                verdict: string;
+                /** @description `owed`: it is still sent by itself; `not_received`: it was not sent, or is not sent any more. */
+                outcome: string;
+                /** @description Why, and what helps. */
+                explanation: string;
+                /** @description Oldest first; the event's own, then those that were requested. */
+                deliveries: components["schemas"]["Delivery"][];
+            }[];
+        };
+        LookUp: {
+            id: string;
+            found: {
+                kind: string;
+                /** @description What it is, in a sentence. */
+                summary: string;
+                /** @description Where it is described. */
+                path: string;
+            }[];
+        };
         /** @description Data of `routed`. A delivery was made. */
         StreamRouted: {
             at: components["schemas"]["Timestamp"];
@@ -1222,6 +1365,30 @@ export interface components {
         };
         /** @description No such event. */
         EventNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Nothing is known about this id. */
+        SubjectNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Nothing of yours has this id. */
+        IdNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -2562,6 +2729,88 @@ export interface operations {
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EventNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSubject: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description The id of a transaction, a ledger, a profile, a linked account, a wallet, a user or a corporate. */
+                subject_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The story. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Story"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["SubjectNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    lookUp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description Any id that you have met. */
+                any_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What has this id. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LookUp"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["IdNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];

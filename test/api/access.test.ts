@@ -18,6 +18,7 @@ import {
   type TestApiOptions,
 } from '../support/api/test-api.ts';
 import {
+  ANY_TEXT,
   ID_CLASSES,
   type IdClass,
   type Ids,
@@ -47,13 +48,15 @@ function accessSuite(start: (options: TestApiOptions) => Promise<TestApi>): void
 
 /** All that the other merchant sees of his. */
 async function foreignState(): Promise<string> {
-  const { id, delivery_id, event_id } = others.foreign;
+  const { id, delivery_id, event_id, subject_id } = others.foreign;
   const paths = [
     ENDPOINTS,
     `${ENDPOINTS}/${id}`,
     `${ENDPOINTS}/${id}/deliveries`,
     `${ENDPOINTS}/${id}/deliveries/${delivery_id}`,
     `/merchant/events/${event_id}`,
+    `/merchant/subjects/${subject_id}`,
+    `/merchant/lookup/${delivery_id}`,
   ];
   const answers = await Promise.all(paths.map((path) => api.call('GET', path, { key: api.keys.foreign })));
   expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
@@ -177,6 +180,17 @@ function matrixTests(): void {
         }
         expect(seen.size).toBe(1);
       });
+
+      if (ANY_TEXT.includes(parameter)) {
+        test(`answers 404 to a {${parameter}} that is no UUID`, async () => {
+          for (const id of MALFORMED_IDS) {
+            const answer = await api.call(method, pathWith(path, { [parameter]: id }), options);
+            const expected = id === '%00' ? [400, 'validation_error'] : [404, NOT_FOUND[parameter]];
+            expect([id, answer.status, answer.body.code]).toEqual([id, ...expected]);
+          }
+        });
+        continue;
+      }
 
       test(`answers 400 to a malformed {${parameter}}`, async () => {
         const ownIds = await owned.own();

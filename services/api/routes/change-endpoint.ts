@@ -4,7 +4,7 @@ import type { EventType } from '../../domain/event.ts';
 import { newSecret, secretHint } from '../../domain/secret.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
-import { type ApiContext, awaitPublished, wholeNow } from '../context.ts';
+import { type ApiContext, actorOf, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
 import { type Answer, idempotently, sendJson } from '../idempotency.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
@@ -30,7 +30,7 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
     const warnings = isRefiltered ? filterWarnings({ ...before, ...change }) : [];
     const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
       at: wholeNow(context.clock),
-      actor: { kind: 'api_key', keyId: String(response.locals.keyId) },
+      actor: actorOf(response),
     });
     if (result.kind === 'not_found') throw endpointNotFound();
     if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
@@ -73,7 +73,7 @@ export function rotateSecret(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const uuid = pathId(request, 'id');
     const merchantId = merchantOf(response);
-    const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+    const actor = actorOf(response);
     await idempotently(context, { request, response, replayWaits: true }, async (remember) => {
       const at = wholeNow(context.clock);
       const secret = newSecret(context.random.bytes(SECRET_BYTES));
@@ -103,7 +103,7 @@ export function deleteEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const result = await context.store.endpoints.remove(merchantOf(response), pathId(request, 'id'), {
       at: wholeNow(context.clock),
-      actor: { kind: 'api_key', keyId: String(response.locals.keyId) },
+      actor: actorOf(response),
     });
     if (result.kind === 'not_found') throw endpointNotFound();
     await awaitPublished(context, result.outboxId);

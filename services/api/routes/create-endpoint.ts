@@ -5,7 +5,7 @@ import type { EventType } from '../../domain/event.ts';
 import { newSecret, secretHint } from '../../domain/secret.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
-import { type ApiContext, wholeNow } from '../context.ts';
+import { type ApiContext, actorOf, wholeNow } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
@@ -24,7 +24,7 @@ interface CreateBody {
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
 export function createEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+    const actor = actorOf(response);
     const headerVersion = request.get('api-version') as ApiVersion | undefined;
     await idempotently(context, { request, response, replayWaits: false }, (remember) =>
       create(context, merchantOf(response), actor, request.body, headerVersion, remember),
@@ -35,7 +35,7 @@ export function createEndpoint(context: ApiContext): RequestHandler {
 async function create(
   context: ApiContext,
   merchantId: string,
-  actor: { readonly kind: 'api_key'; readonly keyId: string },
+  actor: ReturnType<typeof actorOf>,
   body: CreateBody,
   headerVersion: ApiVersion | undefined,
   remember: Remember,

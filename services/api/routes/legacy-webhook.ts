@@ -3,7 +3,7 @@ import { legacyEndpointId } from '../../domain/ids.ts';
 import { chosenSecretFault, secretHint } from '../../domain/secret.ts';
 import type { EndpointRecord, LegacyChange } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
-import { type ApiContext, awaitPublished, wholeNow } from '../context.ts';
+import { type ApiContext, actorOf, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
@@ -32,7 +32,7 @@ export function updateLegacyWebhook(context: ApiContext): RequestHandler {
     const before = await context.store.endpoints.get(merchantId, uuid);
     const result = await context.store.endpoints.setLegacy(merchantId, uuid, change, {
       at: wholeNow(context.clock),
-      actor: { kind: 'api_key', keyId: String(response.locals.keyId) },
+      actor: actorOf(response),
     });
     if (result.kind === 'incomplete') {
       throw new ApiError(

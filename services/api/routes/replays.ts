@@ -5,7 +5,7 @@ import { countMissed } from '../../replayer/count-missed.ts';
 import { CursorInvalid } from '../../store/change.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
 import type { EndpointRecord } from '../../store/store.ts';
-import { type ApiContext, wholeNow } from '../context.ts';
+import { type ApiContext, actorOf, wholeNow } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember, sendJson } from '../idempotency.ts';
 import { cursorInvalid, page, queryOf } from '../pagination.ts';
@@ -32,7 +32,7 @@ export function startReplay(context: ApiContext): RequestHandler {
       const count = await countMissed(context.store, scope);
       return sendJson(response, 200, { dry_run: true, count, ...scopeJson(scope) });
     }
-    const actor = { kind: 'api_key', keyId: String(response.locals.keyId) } as const;
+    const actor = actorOf(response);
     await idempotently(context, { request, response, replayWaits: false }, (remember) =>
       create(context, endpoint, scope, actor, remember),
     );
@@ -43,7 +43,7 @@ async function create(
   context: ApiContext,
   endpoint: EndpointRecord,
   scope: ReplayScope,
-  actor: { readonly kind: 'api_key'; readonly keyId: string },
+  actor: ReturnType<typeof actorOf>,
   remember: Remember,
 ): Promise<Answer> {
   requireActive(endpoint);

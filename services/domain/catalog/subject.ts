@@ -40,3 +40,27 @@ export function subjectIdFrom(text: string): string | null {
 export function transactionIdOf(type: EventType, subjectId: string | null): string | null {
   return subjectFieldOf(type) === 'transactionUuid' ? subjectId : null;
 }
+
+/** What an event can be about. */
+export const SUBJECT_KINDS = [
+  'transaction',
+  'bank_account',
+  'bank_account_profile',
+  'linked_bank_account',
+  'wallet',
+  'entity',
+] as const;
+export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+
+const KIND_OF_TYPE: Partial<Readonly<Record<EventType, SubjectKind>>> = {
+  serviceBankAccount: 'bank_account',
+  linkedBankAccountProfile: 'bank_account_profile',
+  linkBankAccount: 'linked_bank_account',
+  walletCreated: 'wallet',
+};
+
+/** Returns the kind of thing that an event is about. */
+export function subjectKindOf(type: EventType, subjectId: string | null): SubjectKind {
+  if (subjectId === null) return 'entity';
+  return KIND_OF_TYPE[type] ?? (subjectFieldOf(type) === 'transactionUuid' ? 'transaction' : 'entity');
+}

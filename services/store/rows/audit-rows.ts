@@ -11,6 +11,8 @@ export interface AuditRow {
   readonly actor: string;
   /** Of an operator; null: no name was given. */
   readonly person: string | null;
+  /** Of an API key; null: it was not kept. */
+  readonly request_id: string | null;
   readonly merchant_id: string | null;
   readonly endpoint_uuid: string | null;
   readonly action: string;
@@ -31,8 +33,11 @@ export function toAuditEntry(row: AuditRow): AuditEntry {
   };
 }
 
-function toActor({ actor, person }: AuditRow): Actor {
-  if (actor.startsWith(KEY_ACTOR)) return { kind: 'api_key', keyId: actor.slice(KEY_ACTOR.length) };
+function toActor({ actor, person, request_id }: AuditRow): Actor {
+  if (actor.startsWith(KEY_ACTOR)) {
+    const keyId = actor.slice(KEY_ACTOR.length);
+    return { kind: 'api_key', keyId, ...(request_id === null ? {} : { requestId: request_id }) };
+  }
   if (actor !== 'operator') return { kind: 'system' };
   return { kind: 'operator', ...(person === null ? {} : { person }) };
 }

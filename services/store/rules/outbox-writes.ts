@@ -57,12 +57,13 @@ export async function forgetPublished(
 export async function addToAudit(tx: Transaction, entry: AddedAuditEntry): Promise<void> {
   const { at, actor, merchantId, endpointId = null, action, details } = entry;
   const row = await tx.first<{ readonly audit_id: number }>(
-    `INSERT INTO audit (at, actor, person, merchant_id, endpoint_uuid, action, details)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING audit_id`,
+    `INSERT INTO audit (at, actor, person, request_id, merchant_id, endpoint_uuid, action, details)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING audit_id`,
     [
       Math.floor(at),
       actorText(actor),
       personOf(actor),
+      actor.kind === 'api_key' ? (actor.requestId ?? null) : null,
       merchantId,
       endpointId,
       action,

@@ -9,6 +9,7 @@ import type {
   Page,
 } from '../../client/merchant-api.ts';
 import { CommandFailure, EXIT, mistyped, usage } from '../../exit.ts';
+import { orWhatItIs } from './lookup.ts';
 
 const DIGITS_MIN = 8;
 const PAGE = 100;
@@ -117,7 +118,10 @@ export async function findDelivery(
 
 /** Returns an event by its uuid or at least eight digits of it. */
 export async function findEvent(api: MerchantApi, id: string): Promise<EventAnswer> {
-  if (isUuid(id)) return api.event(id);
+  if (isUuid(id))
+    return api.event(id).catch(async (error: unknown) => {
+      throw await orWhatItIs(api, { id, wanted: 'event' }, error);
+    });
   const found = await search(
     'event',
     id,
@@ -166,7 +170,7 @@ async function atSomeEndpoint(api: MerchantApi, id: string): Promise<DeliveryDet
       if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
     }
   }
-  throw notFound('delivery', id);
+  throw await orWhatItIs(api, { id, wanted: 'delivery' }, notFound('delivery', id));
 }
 
 function notFound(kind: 'delivery' | 'event', id: string): CommandFailure {

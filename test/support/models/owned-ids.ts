@@ -1,3 +1,4 @@
+import { subjectIdOf } from '../../../services/domain/catalog/subject.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
 import { ENDPOINTS, type TestApi } from '../api/test-api.ts';
 import {
@@ -23,7 +24,12 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   delivery_id: 'delivery_not_found',
   event_id: 'event_not_found',
   replay_id: 'replay_not_found',
+  subject_id: 'subject_not_found',
+  any_id: 'id_not_found',
 };
+
+/** Parameters that take any text, because ids of banks are no UUIDs: what is malformed elsewhere is unknown there. */
+export const ANY_TEXT: readonly string[] = ['subject_id', 'any_id'];
 
 export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
 
@@ -75,7 +81,10 @@ export class OwnedIds {
     const delivery = head(event, uuid);
     await this.#journal(routed(event, [uuid]), delivered(delivery));
     const replayId = await this.#endedReplay(merchantId, uuid);
-    return { id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId };
+    return {
+      ...{ id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId },
+      ...{ subject_id: subjectIdOf(event) ?? event.entityId, any_id: event.eventId },
+    };
   }
 
   /** Creates a completed replay: unlike a running one, it does not block another. */

@@ -140,6 +140,13 @@ export class PostgresDeliveryLog implements DeliveryLog {
     return { event: { ...listed.event, data }, subjectId, routedAt, trace };
   }
 
+  async endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined> {
+    const row = await this.#database.read(({ first }) =>
+      first<{ readonly endpoint_id: string }>(ENDPOINT_OF, [idBytes(deliveryId), merchantId]),
+    );
+    return row?.endpoint_id;
+  }
+
   isRecorded(deliveryId: string): Promise<boolean> {
     return this.#database.read(async ({ first }) => {
       return (
@@ -180,6 +187,9 @@ export class PostgresDeliveryLog implements DeliveryLog {
     this.#waits.close();
   }
 }
+
+const ENDPOINT_OF = `SELECT n.endpoint_id FROM delivery d JOIN log_endpoint n ON n.seq = d.endpoint
+  JOIN log_merchant m ON m.seq = d.merchant WHERE d.delivery_id = $1 AND m.merchant_id = $2`;
 
 const ATTEMPTS = `SELECT a.*, a.attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number, b.bytes AS body FROM attempt a
   LEFT JOIN body b ON b.owner = $4 AND b.created_at = a.created_at AND b.kind = ${BODY_KIND.response}

@@ -114,11 +114,13 @@ CREATE TABLE audit (
   endpoint_uuid text,
   action text NOT NULL,
   details text NOT NULL,
-  person text
+  person text,
+  request_id text
 );
 CREATE INDEX audit_newest ON audit (at, audit_id);
 CREATE INDEX audit_merchant ON audit (merchant_id, at, audit_id);
 CREATE INDEX audit_endpoint ON audit (endpoint_uuid, at, audit_id);
+CREATE INDEX audit_request ON audit (request_id) WHERE request_id IS NOT NULL;
 
 -- Lost with a crash of the server: a window that begins again is right.
 CREATE UNLOGGED TABLE request_window (

@@ -12,11 +12,12 @@ import { PAGE_MAX } from '../page.ts';
 /** Reads a page of the audit, newest first. */
 export async function audit(
   { dialect, rows }: Statements,
-  { merchantId, endpointId, since, limit, after }: Parameters<Audit['list']>[0],
+  { merchantId, endpointId, requestId, since, limit, after }: Parameters<Audit['list']>[0],
 ): Promise<(AuditEntry & { readonly cursor: string })[]> {
   const values: unknown[] = [Math.min(limit, PAGE_MAX)];
   const value = (each: unknown) => `$${values.push(each)}`;
   const conditions = ['TRUE'];
+  if (requestId !== undefined) conditions.push(`a.request_id = ${value(requestId)}`);
   // The narrower of the two; the other is checked in its rows.
   if (endpointId !== undefined) conditions.push(`a.endpoint_uuid = ${value(endpointId)}`);
   if (merchantId !== undefined) {

@@ -26,6 +26,7 @@ export class LogReads {
   readonly #contents: ContentReads;
   readonly #attemptContents: AttemptContentReads;
   readonly #isTried;
+  readonly #endpointOf;
   readonly #position;
 
   constructor(db: Database) {
@@ -53,6 +54,12 @@ export class LogReads {
     this.#attemptContents = new AttemptContentReads(db);
     this.#isTried = db
       .prepare(`SELECT attempts_made > 0 OR status = ${STATUS.of.cancelled} FROM delivery WHERE seq = ?`)
+      .pluck();
+    this.#endpointOf = db
+      .prepare(
+        `SELECT n.endpoint_id FROM delivery d CROSS JOIN log_endpoint n ON n.seq = d.endpoint
+         CROSS JOIN log_merchant m ON m.seq = n.merchant WHERE d.seq = ? AND m.merchant_id = ?`,
+      )
       .pluck();
     this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
   }
@@ -103,6 +110,11 @@ export class LogReads {
     const { event, subjectId, routedAt, trace } = toListed(row, merchantId, nameOf);
     const whole = { ...event, data: data === null ? null : JSON.parse(data) };
     return { event: whole, subjectId, routedAt, trace };
+  }
+
+  endpointOf(merchantId: string, deliveryId: string, seq: number | undefined): string | undefined {
+    const found = seq ?? this.#deliveryById.get(packId(deliveryId));
+    return this.#endpointOf.get(found, merchantId) as string | undefined;
   }
 
   /** Returns whether the index has the delivery. */

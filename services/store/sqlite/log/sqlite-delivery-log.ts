@@ -55,6 +55,13 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return this.#reader.call('event', [...args, seq]);
   }
 
+  async endpointOf(
+    ...args: Parameters<DeliveryLog['endpointOf']>
+  ): Promise<Answer<DeliveryLog['endpointOf']>> {
+    const seq = await this.#writer.call('findDelivery', [args[1]]);
+    return this.#reader.call('endpointOf', [...args, seq]);
+  }
+
   async isRecorded(deliveryId: string): Promise<boolean> {
     const seq = await this.#writer.call('findDelivery', [deliveryId]);
     return seq !== undefined || this.#reader.call('isRecorded', [deliveryId]);

@@ -104,11 +104,13 @@ CREATE TABLE audit (
   endpoint_uuid TEXT,
   action TEXT NOT NULL,
   details TEXT NOT NULL,
-  person TEXT
+  person TEXT,
+  request_id TEXT
 ) STRICT;
 CREATE INDEX audit_newest ON audit (at);
 CREATE INDEX audit_merchant ON audit (merchant_id, at);
 CREATE INDEX audit_endpoint ON audit (endpoint_uuid, at);
+CREATE INDEX audit_request ON audit (request_id) WHERE request_id IS NOT NULL;
 
 -- Resends of missed events. One at a time of an endpoint, or of a merchant, or of all.
 CREATE TABLE replay (

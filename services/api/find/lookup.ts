@@ -1,0 +1,123 @@
+import type { RequestHandler } from 'express';
+import { subjectIdFrom, subjectKindOf } from '../../domain/catalog/subject.ts';
+import { isUuid } from '../../domain/ids.ts';
+import type { Store } from '../../store/store.ts';
+import { merchantOf } from '../auth.ts';
+import type { ApiContext } from '../context.ts';
+import { timestamp } from '../endpoint-json.ts';
+import { sendJson } from '../idempotency.ts';
+import { ApiError } from '../problem.ts';
+
+/** One thing that has the id. */
+interface Found {
+  readonly kind: string;
+  /** What it is, in a sentence. */
+  readonly summary: string;
+  /** The path that describes it. */
+  readonly path: string;
+}
+
+type Finder = (store: Store, merchantId: string, id: string) => Promise<Found | undefined>;
+
+const ENDPOINTS = '/merchant/webhook-endpoints';
+
+/** Every kind of id that a merchant may come with. */
+const FINDERS: readonly Finder[] = [event, subject, entity, delivery, endpoint, replay, request];
+
+/** GET /merchant/lookup/{any_id}: says what an id is, and where it is described. */
+export function lookUp(context: ApiContext): RequestHandler {
+  return async (request, response) => {
+    const given = String(request.params.any_id);
+    const id = subjectIdFrom(given) ?? given;
+    const merchantId = merchantOf(response);
+    const found = await Promise.all(FINDERS.map((find) => find(context.store, merchantId, id)));
+    const results = found.filter((each) => each !== undefined);
+    if (results.length === 0) throw new ApiError('id_not_found', '');
+    sendJson(response, 200, { id, found: results });
+  };
+}
+
+async function event({ log }: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const found = await log.event(merchantId, id);
+  if (!found) return undefined;
+  const { type, subType, occurredAt } = found.event;
+  return {
+    kind: 'event',
+    summary: `The event ${type}/${subType} of ${timestamp(occurredAt)}.`,
+    path: `/merchant/events/${id}`,
+  };
+}
+
+async function subject({ lists }: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const [newest] = (await lists.events(merchantId, { subjectId: id, limit: 1 })).records;
+  if (!newest || newest.subjectId === null) return undefined;
+  const { type, subType } = newest.event;
+  const kind = subjectKindOf(type, newest.subjectId);
+  return {
+    kind,
+    summary: `A ${kind.replaceAll('_', ' ')}; its newest event is ${type}/${subType} of ${timestamp(newest.event.occurredAt)}.`,
+    path: `/merchant/subjects/${encodeURIComponent(id)}`,
+  };
+}
+
+async function entity({ lists }: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const [newest] = (await lists.events(merchantId, { entityId: id, limit: 1 })).records;
+  if (!newest) return undefined;
+  const { entityKind, type, subType, occurredAt } = newest.event;
+  const who = entityKind === 'USER' ? 'user' : 'corporate';
+  return {
+    kind: 'entity',
+    summary: `A ${who}; the newest event about it is ${type}/${subType} of ${timestamp(occurredAt)}.`,
+    path: `/merchant/subjects/${encodeURIComponent(id)}`,
+  };
+}
+
+async function delivery({ log }: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const endpointId = await log.endpointOf(merchantId, id);
+  const found = endpointId === undefined ? undefined : await log.delivery(merchantId, endpointId, id);
+  if (!found) return undefined;
+  const { type, subType, status, attemptsMade } = found;
+  return {
+    kind: 'delivery',
+    summary: `A delivery of ${type}/${subType}: ${status} after ${attemptsMade} ${attemptsMade === 1 ? 'attempt' : 'attempts'}.`,
+    path: `${ENDPOINTS}/${endpointId}/deliveries/${id}`,
+  };
+}
+
+async function endpoint(store: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const found = await store.endpoints.get(merchantId, id);
+  if (found) {
+    const { legacy, status, url } = found;
+    const summary = `Your ${legacy ? 'single webhook of 2.2.8' : 'endpoint'}, ${status}: ${url}`;
+    return { kind: 'endpoint', summary, path: legacy ? '/merchant' : `${ENDPOINTS}/${id}` };
+  }
+  const left = await store.lists.deliveries(merchantId, { endpointId: id, limit: 1 });
+  if (left.records.length === 0) return undefined;
+  const summary = 'An endpoint of yours that was deleted; its deliveries are still listed.';
+  return { kind: 'endpoint', summary, path: `/merchant/deliveries?endpoint_uuid=${id}` };
+}
+
+async function replay({ replays }: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const found = await replays.get(id);
+  if (!found || found.merchantId !== merchantId || found.endpointId === null) return undefined;
+  const { status, published, count, endpointId } = found;
+  return {
+    kind: 'replay',
+    summary: `A replay, ${status}: ${published} of ${count} events are sent.`,
+    path: `${ENDPOINTS}/${endpointId}/replays/${id}`,
+  };
+}
+
+/** A request that changed something: what others did is not kept. */
+async function request({ audit }: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  if (!isUuid(id)) return undefined;
+  const [entry] = await audit.list({ merchantId, requestId: id, limit: 1 });
+  if (!entry) return undefined;
+  const { action, at, endpointId, details } = entry;
+  const made = typeof details.deliveryId === 'string' ? `/deliveries/${details.deliveryId}` : '';
+  return {
+    kind: 'request',
+    summary: `The request of ${timestamp(at)} that did ${action}.`,
+    path: endpointId === null ? '/merchant' : `${ENDPOINTS}/${endpointId}${made}`,
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * The story of a transaction, an account or a user: its events in order, and for each endpoint what arrived, what is owed and
+ * when it is due, and what was not sent and why (docs/api.md, "Find by transaction").
+ */
+import { type SubjectKind, subjectKindOf } from '../domain/catalog/subject.ts';
+import { explainDelivery, explainSkip } from '../domain/explanation.ts';
+import type { SkipReason } from '../domain/journal.ts';
+import type { TraceRecord } from '../store/replays.ts';
+import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../store/store.ts';
+
+/** What has become of an event at an endpoint. `not_received`: it was not sent, or is not sent any more. */
+export type Fate = 'received' | 'owed' | 'not_received';
+
+export interface StoryLine {
+  /** Null: there was no endpoint. */
+  readonly endpointId: string | null;
+  readonly verdict: 'routed' | SkipReason | 'no_endpoint';
+  readonly fate: Fate;
+  /** Why, and what helps, in a sentence. */
+  readonly explanation: string;
+  /** Oldest first: the event's own, then those that were requested. */
+  readonly deliveries: readonly DeliveryRecord[];
+}
+
+export interface StoryEvent {
+  readonly listed: EventListed;
+  /** The state of the subject after it; null when its data is no longer kept. */
+  readonly state: string | null;
+  readonly lines: readonly StoryLine[];
+}
+
+/** What an endpoint has of the whole story. */
+export interface StoryEndpoint {
+  readonly endpointId: string;
+  /** Undefined: it was deleted. */
+  readonly record: EndpointRecord | undefined;
+  readonly counts: Readonly<Record<Fate, number>>;
+  /** When the first of what is owed is due, milliseconds since the epoch. */
+  readonly nextAttemptAt: number | null;
+}
+
+export interface Story {
+  readonly subjectId: string;
+  readonly kind: SubjectKind;
+  readonly entityId: string;
+  /** Oldest first. */
+  readonly events: readonly StoryEvent[];
+  readonly endpoints: readonly StoryEndpoint[];
+  readonly isPaused: boolean;
+  /** There are older events: the story has the newest. */
+  readonly hasMore: boolean;
+}
+
+type Stored = Pick<Store, 'lists' | 'log' | 'endpoints' | 'merchants'>;
+
+/** The most events of a story. */
+export const STORY_EVENTS_MAX = 100;
+/** The most deliveries that are read together; those of further ones are read one by one. */
+const DELIVERIES_MAX = 1000;
+
+/** Returns a merchant's story of what has this id, or of everything about an entity; undefined when there is nothing. */
+export async function readStory(store: Stored, merchantId: string, id: string): Promise<Story | undefined> {
+  const page = { limit: STORY_EVENTS_MAX };
+  const [ofEntity, ofSubject, merchant] = await Promise.all([
+    store.lists.events(merchantId, { entityId: id, ...page }),
+    store.lists.events(merchantId, { subjectId: id, ...page }),
+    store.merchants.get(merchantId),
+  ]);
+  const isEntity = ofEntity.records.length > 0;
+  const { records, next } = isEntity ? ofEntity : ofSubject;
+  const [newest] = records;
+  if (newest === undefined) return undefined;
+  const isPaused = merchant?.state === 'paused';
+  const about = isEntity ? { entityId: id } : { subjectId: id };
+  const deliveries = await store.lists.deliveries(merchantId, { ...about, limit: DELIVERIES_MAX });
+  const found = new FoundDeliveries(store, merchantId, deliveries.records);
+  const events: StoryEvent[] = [];
+  for (const listed of [...records].reverse())
+    events.push({
+      listed,
+      state: await stateAfter(store, merchantId, listed),
+      lines: await linesOf(listed, found, isPaused),
+    });
+  return {
+    subjectId: id,
+    kind: isEntity ? 'entity' : subjectKindOf(newest.event.type, newest.subjectId),
+    entityId: newest.event.entityId,
+    events,
+    endpoints: await endpointsOf(store, merchantId, events),
+    isPaused,
+    hasMore: next !== null,
+  };
+}
+
+/** The deliveries of a story's events. */
+class FoundDeliveries {
+  readonly #store: Pick<Store, 'log'>;
+  readonly #merchantId: string;
+  readonly #byEvent = new Map<string, DeliveryRecord[]>();
+
+  constructor(store: Pick<Store, 'log'>, merchantId: string, newestFirst: readonly DeliveryRecord[]) {
+    this.#store = store;
+    this.#merchantId = merchantId;
+    for (const delivery of [...newestFirst].reverse()) {
+      const known = this.#byEvent.get(delivery.eventId);
+      if (known) known.push(delivery);
+      else this.#byEvent.set(delivery.eventId, [delivery]);
+    }
+  }
+
+  /** Returns an event's deliveries to the endpoint of a line, oldest first. */
+  async of(eventId: string, line: TraceRecord): Promise<readonly DeliveryRecord[]> {
+    const { endpointId } = line;
+    const known = (this.#byEvent.get(eventId) ?? []).filter((each) => each.endpointId === endpointId);
+    if (line.verdict !== 'delivered_to' || known.some(({ deliveryId }) => deliveryId === line.deliveryId))
+      return known;
+    const own = await this.#store.log.delivery(this.#merchantId, endpointId, line.deliveryId);
+    return own === undefined ? known : [own, ...known];
+  }
+}
+
+async function linesOf(
+  { event, trace }: EventListed,
+  found: FoundDeliveries,
+  isPaused: boolean,
+): Promise<readonly StoryLine[]> {
+  if (trace.length === 0) {
+    const explanation = explainSkip('no_endpoint');
+    return [{ endpointId: null, verdict: 'no_endpoint', fate: 'not_received', explanation, deliveries: [] }];
+  }
+  return Promise.all(trace.map(async (line) => toLine(line, await found.of(event.eventId, line), isPaused)));
+}
+
+function toLine(line: TraceRecord, deliveries: readonly DeliveryRecord[], isPaused: boolean): StoryLine {
+  const { endpointId } = line;
+  const verdict = line.verdict === 'delivered_to' ? 'routed' : line.verdict;
+  const telling = mostTelling(deliveries);
+  if (telling !== undefined) {
+    const explanation = explainDelivery(telling, isPaused);
+    return { endpointId, verdict, fate: fateOf(telling), explanation, deliveries };
+  }
+  const explanation =
+    verdict === 'routed' ? 'Owed: its first attempt is not recorded yet.' : explainSkip(verdict);
+  return {
+    endpointId,
+    verdict,
+    fate: verdict === 'routed' ? 'owed' : 'not_received',
+    explanation,
+    deliveries,
+  };
+}
+
+function fateOf({ status }: DeliveryRecord): Fate {
+  if (status === 'delivered') return 'received';
+  return status === 'pending' || status === 'failed' ? 'owed' : 'not_received';
+}
+
+const TELLING: readonly Fate[] = ['received', 'owed', 'not_received'];
+
+/** Returns the delivery that decides: one that arrived, else one that is owed, else the last. */
+function mostTelling(deliveries: readonly DeliveryRecord[]): DeliveryRecord | undefined {
+  for (const fate of TELLING) {
+    const found = deliveries.findLast((each) => fateOf(each) === fate);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The types whose only subType says that the status in their data has changed. */
+const STATUS_UPDATE = 'statusUpdate';
+
+async function stateAfter(store: Stored, merchantId: string, { event }: EventListed): Promise<string | null> {
+  if (event.subType !== STATUS_UPDATE) return event.subType;
+  const whole = await store.log.event(merchantId, event.eventId);
+  const status = whole?.event.data?.status;
+  return typeof status === 'string' ? status : null;
+}
+
+async function endpointsOf(
+  store: Stored,
+  merchantId: string,
+  events: readonly StoryEvent[],
+): Promise<readonly StoryEndpoint[]> {
+  const lines = events.flatMap((event) => event.lines);
+  const ids = [...new Set(lines.flatMap(({ endpointId }) => endpointId ?? []))];
+  return Promise.all(
+    ids.map(async (endpointId) => {
+      const own = lines.filter((line) => line.endpointId === endpointId);
+      const count = (fate: Fate) => own.filter((line) => line.fate === fate).length;
+      const due = own
+        .filter(({ fate }) => fate === 'owed')
+        .flatMap(({ deliveries }) => deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []));
+      return {
+        endpointId,
+        record: await store.endpoints.get(merchantId, endpointId),
+        counts: { received: count('received'), owed: count('owed'), not_received: count('not_received') },
+        nextAttemptAt: due.length === 0 ? null : Math.min(...due),
+      };
+    }),
+  );
+}
