@@ -5,7 +5,7 @@ import { type Hookrail, startHookrail } from '../../../services/main.ts';
 import { issueCertificate, openAuthority } from '../../../simulator/receiver/certificate-authority.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../../simulator/receiver/receiver.ts';
 import { prepareSetup } from '../../support/service/system.ts';
-import { accessTo, simHere } from './command-line.ts';
+import { accessTo, operationsOf, simHere } from './command-line.ts';
 
 /** A receiver, and the endpoint that a developer has made for it. */
 export interface Registered {
@@ -18,6 +18,8 @@ export interface Registered {
 export interface SandboxService {
   readonly hookrail: Hookrail;
   readonly access: Readonly<Record<string, string>>;
+  /** The access of a shell on the service's own machine. */
+  readonly operatorAccess: Readonly<Record<string, string>>;
   /** Starts a receiver and makes an endpoint for it, which has `name` as its description. */
   register(name: string, options?: Partial<ReceiverOptions>, line?: readonly string[]): Promise<Registered>;
   stop(): Promise<void>;
@@ -40,6 +42,7 @@ export async function startSandboxService(
   return {
     hookrail,
     access,
+    operatorAccess: { ...access, HOOKRAIL_DATA_DIR: setup.dataDir, ...operationsOf(hookrail) },
     register: async (name, options = {}, line = []) => {
       const receiver = await startReceiver({ port: 0, cert, key, ...options });
       receivers.push(receiver);
