@@ -1,13 +1,13 @@
 import type { RequestHandler } from 'express';
 import { subjectIdFrom } from '../../domain/catalog/subject.ts';
-import { readStory, type Story, type StoryEndpoint, type StoryEvent } from '../../story/story.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { deliveryJson } from '../routes/read-deliveries.ts';
-import { subjectJson } from '../subject-json.ts';
+import { readStory, type Story, type StoryEndpoint, type StoryEvent } from './story.ts';
+import { subjectJson } from './subject-json.ts';
 
 /** GET /merchant/subjects/{subject_id}: the whole story of a transaction, an account, or a user. */
 export function getStory(context: ApiContext): RequestHandler {

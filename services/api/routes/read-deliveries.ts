@@ -6,9 +6,9 @@ import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { subjectJson } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
-import { subjectJson } from '../subject-json.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
 /** Returns a time of the request. The validator has checked its form, but a leap second has the form and is no Date. */

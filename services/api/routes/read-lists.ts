@@ -7,9 +7,9 @@ import type { DeliveryStatus, EventListed, MerchantLists } from '../../store/sto
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
+import { aboutOf, subjectJson } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { cursorInvalid, queryOf } from '../pagination.ts';
-import { aboutOf, subjectJson } from '../subject-json.ts';
 import { deliveryJson, isMerchantPaused, timeOf } from './read-deliveries.ts';
 import { findEndpoint, PAGE_DEFAULT } from './read-endpoints.ts';
 

@@ -1,7 +1,7 @@
 import type { FeedDelivery, FeedEntry, FeedPage } from '../../store/feed.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { subjectJson } from '../find/subject-json.ts';
 import { rounded } from '../routes/read-deliveries.ts';
-import { subjectJson } from '../subject-json.ts';
 
 /**
  * Why a stream ended; sent as its last event, unless the client has left. A client resumes with the last id that it has.

@@ -64,8 +64,18 @@ async function startAmongEvents(command: string, says: string): Promise<RunningC
 }
 
 test('See what happened', { timeout: TEST_MS }, async () => {
-  const [tail = '', get = '', full = '', resend = '', missed = '', replay = '', events = '', ...more] =
-    commandsOf('docs/simulator.md', 'See what happened');
+  const [
+    tail = '',
+    get = '',
+    full = '',
+    resend = '',
+    missed = '',
+    replay = '',
+    events = '',
+    story = '',
+    lookup = '',
+    ...more
+  ] = commandsOf('docs/simulator.md', 'See what happened');
   expect(more).toEqual([]);
   const [{ delivery_uuid: id }] = await json('hookrail sim deliveries list --status delivered');
   const delivery = { '4701aacf': id.slice(0, 8) };
@@ -85,6 +95,10 @@ test('See what happened', { timeout: TEST_MS }, async () => {
   expect(await type(missed)).toMatch(/^checkout +\d+ +[1-9]/m);
   expect(await type(replay)).toMatch(/✓ KYC\/FULL_USER +checkout +200/);
   expect(await type(events)).toContain('fiatToCrypto/PENDING');
+  const [{ transaction_uuid: transaction }] = await json('hookrail sim events list --type fiatToCrypto');
+  const subject = { '9f3d2c1b-6a54-4e0f-8b7d-1c2a3b4d5e6f': transaction };
+  expect(await type(story, subject)).toContain('Not sent: ');
+  expect(await type(lookup, subject)).toContain('transaction');
   expect(await repaired.interrupt()).toBe(0);
 });
 

@@ -2,12 +2,12 @@
  * Sentences that say why an endpoint has not received an event, or what becomes of it, and what helps: for the merchant's
  * developer who asks "why did I not get it?". The console, the API and the command line show the same ones.
  */
-import type { FailureCode } from './attempt.ts';
-import type { ApiVersion } from './endpoint.ts';
-import { CODE_SIGNS } from './failures/failure-codes.ts';
-import type { SkipReason } from './journal.ts';
-import type { CancelReason } from './outcome.ts';
-import type { ParkedReason } from './task.ts';
+import type { FailureCode } from '../attempt.ts';
+import type { ApiVersion } from '../endpoint.ts';
+import type { SkipReason } from '../journal.ts';
+import type { CancelReason } from '../outcome.ts';
+import type { ParkedReason } from '../task.ts';
+import { CODE_SIGNS } from './failure-codes.ts';
 
 /** Where an endpoint is changed, and where what it missed is brought back. */
 const ENABLE = 'PATCH /merchant/webhook-endpoints/{id} with status active';

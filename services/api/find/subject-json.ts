@@ -1,5 +1,5 @@
-import { subjectIdFrom, transactionIdOf } from '../domain/catalog/subject.ts';
-import type { EventType } from '../domain/event.ts';
+import { subjectIdFrom, transactionIdOf } from '../../domain/catalog/subject.ts';
+import type { EventType } from '../../domain/event.ts';
 
 interface About {
   readonly type: EventType;

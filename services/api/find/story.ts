@@ -2,11 +2,11 @@
  * The story of a transaction, an account or a user: its events in order, and for each endpoint what arrived, what is owed and
  * when it is due, and what was not sent and why (docs/api.md, "Find by transaction").
  */
-import { type SubjectKind, subjectKindOf } from '../domain/catalog/subject.ts';
-import { explainDelivery, explainSkip } from '../domain/explanation.ts';
-import type { SkipReason } from '../domain/journal.ts';
-import type { TraceRecord } from '../store/replays.ts';
-import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../store/store.ts';
+import { type SubjectKind, subjectKindOf } from '../../domain/catalog/subject.ts';
+import { explainDelivery, explainSkip } from '../../domain/failures/explanation.ts';
+import type { SkipReason } from '../../domain/journal.ts';
+import type { TraceRecord } from '../../store/replays.ts';
+import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../../store/store.ts';
 
 /** What has become of an event at an endpoint. `not_received`: it was not sent, or is not sent any more. */
 export type Fate = 'received' | 'owed' | 'not_received';
@@ -54,7 +54,7 @@ export interface Story {
 type Stored = Pick<Store, 'lists' | 'log' | 'endpoints' | 'merchants'>;
 
 /** The most events of a story. */
-export const STORY_EVENTS_MAX = 100;
+const STORY_EVENTS_MAX = 100;
 /** The most deliveries that are read together; those of further ones are read one by one. */
 const DELIVERIES_MAX = 1000;
 
