@@ -30,6 +30,8 @@ export interface NewEndpoint {
   readonly secret: SealedSecret;
   readonly secretHint: string;
   readonly legacy: boolean;
+  /** Absent: active. What a disabled one misses can be replayed once it is enabled. */
+  readonly status?: 'active' | 'disabled';
 }
 
 export interface EndpointChange {

@@ -28,6 +28,7 @@ interface CreateOptions extends CommandOptions {
   readonly description: string;
   readonly events?: string[];
   readonly apiVersion?: ApiVersion;
+  readonly disabled: boolean;
 }
 
 interface UpdateOptions extends EndpointOptions {
@@ -164,6 +165,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
       description: { type: 'string', default: UNDESCRIBED, describe: 'A name to recognise it by' },
       events: { ...EVENTS_OPTION, describe: 'Event types to receive: KYC,fiatToCrypto (default: all)' },
       'api-version': API_VERSION_OPTION,
+      disabled: { type: 'boolean', default: false, describe: 'Send nothing before it is enabled' },
     },
     handler: (options) =>
       inSession(options, surroundings, async (session) => {
@@ -173,6 +175,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
           description: options.description,
           ...(options.events === undefined ? {} : { subscribed_events: parseEventTypes(options.events) }),
           ...(options.apiVersion === undefined ? {} : { api_version: options.apiVersion }),
+          ...(options.disabled ? { status: 'disabled' as const } : {}),
         });
         const made = await withUrlAdvice(creation, options.url);
         session.output.result(made, () => describeEndpoint(made, session.output));

@@ -638,6 +638,12 @@ export interface components {
              * @enum {string}
              */
             api_version?: "2.2.8" | "2.3.8";
+            /**
+             * @description `disabled`: nothing is sent before you enable it, and a replay then brings what it has missed. Default:
+             *     `active`.
+             * @enum {string}
+             */
+            status?: "active" | "disabled";
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];

@@ -19,6 +19,7 @@ interface CreateBody {
   /** Null is every type, as in an update. */
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
+  readonly status?: 'active' | 'disabled';
 }
 
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
@@ -53,9 +54,12 @@ async function create(
     secret: context.keyRing.seal(secret, uuid),
     secretHint: secretHint(secret),
     legacy: false,
+    status: body.status ?? 'active',
   };
   const warnings = filterWarnings(endpoint);
-  const record = { ...endpoint, ...BRAND_NEW, createdAt: at, updatedAt: at };
+  const disabled =
+    endpoint.status === 'disabled' ? ({ disabledAt: at, disabledReason: 'manual' } as const) : {};
+  const record = { ...BRAND_NEW, ...endpoint, ...disabled, createdAt: at, updatedAt: at };
   const answer: Answer = {
     status: 201,
     headers: { Location: `/merchant/webhook-endpoints/${uuid}` },
@@ -85,7 +89,6 @@ async function create(
 
 /** The initial state of a record. The response is made before the commit, because its stored copy commits with it. */
 const BRAND_NEW = {
-  status: 'active',
   secretRotatedAt: null,
   disabledAt: null,
   disabledReason: null,

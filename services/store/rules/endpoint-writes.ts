@@ -49,6 +49,7 @@ export async function createEndpoint(
     endpoint.secretHint,
     legacy ? 1 : 0,
     Math.floor(options.at),
+    endpoint.status ?? 'active',
   ]);
   await tx.endpointChanged(uuid, 'kept');
   return changed(tx, merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
@@ -185,16 +186,21 @@ async function changed(
   return { kind: 'ok', record: toEndpointRecord(row), outboxId };
 }
 
+/** The columns status, disabled_at and disabled_reason of a new endpoint: $11 is the time, $12 the status. */
+const STATUS_COLUMNS =
+  "$12, CASE WHEN $12 = 'disabled' THEN $11 END, CASE WHEN $12 = 'disabled' THEN 'manual' END";
+
 function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
-    secret_key_id, secret_ciphertext, secret_hint, legacy, status, version, created_at, updated_at, activated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'active', ${dialect.nextVersion('0')}, $11, $11, $11)`;
+    secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
+    disabled_at, disabled_reason)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, ${STATUS_COLUMNS})`;
 }
 
 function revive({ dialect }: Transaction): string {
   return `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4,
     subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
-    status = 'active', secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
-    updated_at = $11, activated_at = $11, disabled_at = NULL, disabled_reason = NULL, deleted_at = NULL
+    secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
+    updated_at = $11, activated_at = $11, (status, disabled_at, disabled_reason) = (${STATUS_COLUMNS}), deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }

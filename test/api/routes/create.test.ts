@@ -59,6 +59,22 @@ describe('POST /merchant/webhook-endpoints', () => {
     );
   });
 
+  test('creates a disabled endpoint, whose answer and record say so', async () => {
+    const json = { ...valid, url: 'https://hooks.merchant.com/later', status: 'disabled' };
+    const made = await create(json);
+    expect([made.status, made.body]).toEqual([
+      201,
+      expect.objectContaining({
+        status: 'disabled',
+        disabled_reason: 'manual',
+        disabled_at: expect.any(String),
+      }),
+    ]);
+    const { signing_secret: _, ...record } = made.body;
+    expect((await api.call('GET', `${ENDPOINTS}/${made.body.uuid}`)).body).toEqual(record);
+    expect((await create({ ...json, status: 'auto_disabled' })).status).toBe(400);
+  });
+
   test('takes the version from the body, else from API-Version, else the latest', async () => {
     expect((await createEndpoint(api, { api_version: '2.2.8' })).api_version).toBe('2.2.8');
     const header = { 'api-version': '2.2.8' };
@@ -99,7 +115,7 @@ describe('POST /merchant/webhook-endpoints with an invalid body', () => {
     ['an unknown property', { ...valid, colour: 'red' }, ['/colour unknown_field']],
     ['a secret of their own', { ...valid, signing_secret: 'x' }, ['/signing_secret unknown_field']],
     ['a uuid of their own', { ...valid, uuid: 'x' }, ['/uuid unknown_field']],
-    ['a status', { ...valid, status: 'active' }, ['/status unknown_field']],
+    ['a status that only hookrail gives', { ...valid, status: 'auto_disabled' }, ['/status invalid_enum']],
     ['an array', [valid], [' invalid_type']],
     ['an unpaired surrogate', { ...valid, description: '\ud83d' }, ['/description invalid_format']],
   ])('answers 400 to %s', async (_what, json, expected) => {
