@@ -3,6 +3,7 @@ import { COMMIT_BUGS } from './brokers/commits.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { CONTENT_BUGS } from './contents/bugs.ts';
+import { FIND_BUGS } from './find/bugs.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
 import { KAFKA_OPERATING_BUGS } from './kafka-operating.ts';
 import { KAFKA_READING_BUGS } from './kafka-reading.ts';
@@ -56,6 +57,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MACHINE_BUGS,
   ...ACCESS_BUGS,
   ...SQLITE_BUGS,
+  ...FIND_BUGS,
   ...ERASURE_BUGS,
   ...POSTGRES_BUGS,
   ...POSTGRES_FAILOVER_BUGS,

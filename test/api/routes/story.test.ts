@@ -175,7 +175,10 @@ describe('the story of a transaction', () => {
     expect(unknown).toMatchObject({ code: 'subject_not_found', status: 404 });
     expect(unknown.detail).toMatch(/environment of the key.*ask the platform/);
     const theirs = eventNumber(api.foreignMerchantId, 900);
-    await apply(routed(theirs, [crypto.randomUUID()]));
+    const elsewhere = crypto.randomUUID();
+    await apply(routed(theirs, [elsewhere]));
+    for (const id of [theirs.eventId, deliveryId(theirs.eventId, elsewhere), elsewhere])
+      expect([id, (await lookUp(id)).code]).toEqual([id, 'id_not_found']);
     expect((await story(idOf(theirs))).code).toBe('subject_not_found');
     expect((await lookUp(idOf(theirs))).code).toBe('id_not_found');
   });
@@ -200,7 +203,7 @@ describe('the look-up of an id', () => {
       [requestId, 'request'],
     ] as const;
     for (const [each, kind] of kinds) {
-      const { found } = await lookUp(each);
+      const { found = [] } = await lookUp(each);
       expect([each, found.map((one: { kind: string }) => one.kind)]).toEqual([each, [kind]]);
       expect(found[0].summary).toMatch(/^(The|A|Your) .+/);
       expect([found[0].path, (await api.call('GET', found[0].path)).status]).toEqual([found[0].path, 200]);

@@ -73,18 +73,23 @@ export function subjectContract(test: StoreUnderTest): void {
     });
 
     it('takes an event that is about nothing else as one about its entity', async () => {
-      const { others, endpoints } = await filled(test);
+      const { others, endpoints, apply } = await filled(test);
       const [kyc, transaction] = others as [DomainEvent, DomainEvent];
       expect(kyc.entityId).toBe(transaction.entityId);
       const { entityId } = kyc;
-      expect(await found({ entityId })).toEqual({
-        events: ids([kyc, transaction]),
-        deliveries: own([kyc, transaction], endpoints),
+      // No transaction was initiated.
+      const breach = eventNumber(MERCHANT, 8, {
+        ...{ type: 'cryptoToFiat', subType: 'LIMIT_BREACHED', entityId, data: { transactionUuid: null } },
       });
-      expect((await found({ subjectId: entityId })).events).toEqual([kyc.eventId]);
+      await apply(routed(breach, endpoints));
+      expect(await found({ entityId })).toEqual({
+        events: ids([kyc, transaction, breach]),
+        deliveries: own([kyc, transaction, breach], endpoints),
+      });
+      expect((await found({ subjectId: entityId })).events).toEqual(ids([kyc, breach]));
       expect(await found({ transactionId: entityId })).toEqual({ events: [], deliveries: [] });
       const { records } = await test.store.lists.events(MERCHANT, { entityId, limit: 9 });
-      expect(records.map(({ subjectId }) => subjectId)).toEqual([null, subjectIdOf(transaction)]);
+      expect(records.map(({ subjectId }) => subjectId)).toEqual([null, subjectIdOf(transaction), null]);
     });
 
     it('has what was requested later in its place, and a test webhook too', async () => {
