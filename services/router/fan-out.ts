@@ -8,6 +8,7 @@ import type { RoutingVerdict, SkipReason } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import { type QuarantineReason, refusalOf, refusalText } from '../domain/quarantine.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import { NO_SEQUENCE } from '../domain/sequence.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { type Rendered, renderBody } from '../domain/versions/render.ts';
 
@@ -119,6 +120,7 @@ function firstTask(
     endpointId: endpoint.uuid,
     entityId: event.entityId,
     subjectId,
+    sequence: event.sequence ?? NO_SEQUENCE,
     type: event.type,
     subType: event.subType,
     apiVersion: endpoint.apiVersion,

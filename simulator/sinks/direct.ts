@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { subjectIdOf } from '../../services/domain/catalog/subject.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';
+import { SEQUENCES_PER_MS } from '../../services/domain/sequence.ts';
 import { sign } from '../../services/domain/signature.ts';
 import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
@@ -124,6 +126,9 @@ function requestOf(
     deliveryId: deliveryId(event.eventId, endpointId),
     eventId: event.eventId,
     endpointId,
+    entityId: event.entityId,
+    subjectId: subjectIdOf(event),
+    sequence: sequenceOf(event, startedAt),
     apiVersion: API_VERSION_DEFAULT,
     trigger: 'live' as const,
     attempt: 1,
@@ -132,6 +137,18 @@ function requestOf(
   const headers = webhookHeaders({ delivery, startedAt, signature }, authorizationOf(secret));
   headers.push('Content-Length', String(body.length), 'Host', new URL(url).host);
   return { headers, body };
+}
+
+const sequences = new WeakMap<DomainEvent, number>();
+let lastSequence = 0;
+
+/** Returns the sequence of an event: the next one when it is sent first, and the same when it is sent again. */
+function sequenceOf(event: DomainEvent, startedAt: number): number {
+  const known = event.sequence ?? sequences.get(event);
+  if (known !== undefined) return known;
+  lastSequence = Math.max(lastSequence + 1, Math.floor(startedAt * SEQUENCES_PER_MS));
+  sequences.set(event, lastSequence);
+  return lastSequence;
 }
 
 /** Sends one request. Resolves with the status; rejects with a failure when there is no answer. */

@@ -6,6 +6,7 @@ import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { RequestedDelivery } from '../../domain/requested-task.ts';
+import { NO_SEQUENCE } from '../../domain/sequence.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { goneSignal } from '../../process/gone.ts';
 import { sampleEvent } from '../../samples/sample.ts';
@@ -125,6 +126,7 @@ function deliveryOf(
     endpointId: endpoint.uuid,
     entityId: event.entityId,
     subjectId: subjectIdOf(event),
+    sequence: NO_SEQUENCE,
     type: event.type,
     subType: event.subType,
     apiVersion: endpoint.apiVersion,

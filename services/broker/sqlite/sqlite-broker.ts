@@ -32,6 +32,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EventPublisher } from './event-publisher.ts';
 import { EngineThread, type OpenedBroker } from './file/engine-thread.ts';
+import { Sequencer } from './file/sequencer.ts';
 import { EVENTS, JOURNAL, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
@@ -121,7 +122,7 @@ class SqliteEngine implements SqliteBroker {
     this.#streams = new Streams(thread, opened, clock, failed);
     this.#directory = new DirectoryTable(thread, this.#streams.decoderOf);
     this.#queue = new CommitQueue({
-      ...{ thread, clock, log, file: options.file },
+      ...{ thread, clock, log, file: options.file, sequencer: new Sequencer(clock, opened.sequence) },
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);
