@@ -18,7 +18,7 @@ export interface HandlerCheckOptions {
 
 /**
  * Plays cases straight to a developer's own handler, signed as the sender signs: it must answer each webhook with a 2xx,
- * a repeated one again, and a forged one with a 4xx. Rejects when the handler cannot be reached at all.
+ * a repeated one again, an older one with webhook-result: older, and a forged one with a 4xx. Rejects when the handler cannot be reached at all.
  */
 export async function checkHandler(
   session: Session,
@@ -81,7 +81,13 @@ async function playCase(
       return events.map(() => ({ status: 'answered' }));
     },
   };
-  const onAnswer = ({ step, action, status }: DirectAnswer) => {
+  const onAnswer = ({ step, action, status, result }: DirectAnswer) => {
+    if (action.kind === 'overtaken') {
+      count += 1;
+      const fault = faultOfOlder(status, result);
+      if (fault !== undefined) findings.push(`${step}: ${fault}`);
+      return;
+    }
     if (action.kind !== 'forge') {
       if (!isSuccess(status))
         findings.push(`${step}: your app answered ${status} to a repeated webhook (must be 2xx again)`);
@@ -117,6 +123,14 @@ async function playCase(
 /** Once the handler has answered, a request without an answer is its fault. */
 function isOfTheHandler({ exitCode }: CommandFailure, { isReached }: { isReached: boolean }): boolean {
   return exitCode === EXIT.timeout || (exitCode === EXIT.unreachable && isReached);
+}
+
+/** Returns what is wrong with the answer to a webhook that is older than one that was sent before. */
+function faultOfOlder(status: number, result: string | undefined): string | undefined {
+  if (!isSuccess(status)) return `your app answered ${status} to a webhook that is older (must be 2xx)`;
+  if (result === 'older') return undefined;
+  const said = result === undefined ? 'does not say what it did' : `says webhook-result: ${result}`;
+  return `a webhook came that is older than the one before, and your app ${said}: do not apply it, and answer with the header "webhook-result: older" (docs/order.md)`;
 }
 
 function isSuccess(status: number): boolean {

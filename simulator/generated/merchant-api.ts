@@ -703,6 +703,12 @@ export interface components {
         SubjectId: string;
         /** @description The transaction that the event is about; null when it is about something else. */
         TransactionId: string | null;
+        /**
+         * Format: int64
+         * @description The event's place among those of its entity, as `webhook-sequence` says it: it rises with the order in which they
+         *     were accepted, and is not contiguous. 0: it has none, as a test.
+         */
+        Sequence: number;
         DeliveryStatus: string;
         Delivery: {
             /** Format: uuid */
@@ -718,6 +724,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
@@ -856,6 +863,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             entity_kind: string;
             occurred_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
@@ -890,6 +898,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             entity_kind: string;
             occurred_at: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
@@ -921,6 +930,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
@@ -940,6 +950,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             type: components["schemas"]["EventType"];
             subType: string;
             reason: string;

@@ -11,7 +11,7 @@ import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import type { Forgery } from '../scenario/scenario-format.ts';
+import type { Action, Forgery } from '../scenario/scenario-format.ts';
 
 export interface DirectTarget {
   readonly url: string;
@@ -55,11 +55,34 @@ export function genuineRequest(event: DomainEvent, target: DirectTarget, started
   return requestOf(event, target, { body, startedAt, signature, secret: target.secret });
 }
 
+/** An action that sends a receiver something that hookrail would not send. */
+export type OwnRequest = Extract<Action, { kind: 'forge' } | { kind: 'overtaken' }>;
+
+/** Returns the request of an action that is like the webhook of an event. */
+export function ownRequest(
+  event: DomainEvent,
+  target: DirectTarget,
+  startedAt: number,
+  action: { readonly kind: 'forge'; readonly how: Forgery } | { readonly kind: 'overtaken' },
+): DirectRequest {
+  return action.kind === 'forge'
+    ? forgedRequest(event, target, startedAt, action.how)
+    : overtakenRequest(event, target, startedAt);
+}
+
+/** Returns a genuine webhook of an event that was accepted before this one, about the same thing. */
+function overtakenRequest(event: DomainEvent, target: DirectTarget, startedAt: number): DirectRequest {
+  const eventId = uuidV5('simulator-overtaken', event.eventId, String(startedAt));
+  // Of an event that hookrail delivers: its sequence is not known here, and 1 is lower.
+  const sequence = (sequences.get(event) ?? 2) - 1;
+  return genuineRequest({ ...event, eventId, sequence }, target, startedAt);
+}
+
 /**
  * Returns a webhook like that of an event that a correct receiver refuses. It has a webhook-id of its own, so that it
  * is not taken for a repetition.
  */
-export function forgedRequest(
+function forgedRequest(
   event: DomainEvent,
   target: DirectTarget,
   startedAt: number,
@@ -152,7 +175,18 @@ function sequenceOf(event: DomainEvent, startedAt: number): number {
 }
 
 /** Sends one request. Resolves with the status; rejects with a failure when there is no answer. */
-export function exchange(target: DirectTarget, { headers, body }: DirectRequest): Promise<number> {
+export async function exchange(target: DirectTarget, sent: DirectRequest): Promise<number> {
+  return (await answerOf(target, sent)).status;
+}
+
+export interface ReceiversAnswer {
+  readonly status: number;
+  /** The header webhook-result: what the receiver says that it did. */
+  readonly result: string | undefined;
+}
+
+/** Sends one request, as `exchange` does. */
+export function answerOf(target: DirectTarget, { headers, body }: DirectRequest): Promise<ReceiversAnswer> {
   return new Promise((resolve, reject) => {
     const unreachable = (error: NodeJS.ErrnoException) => {
       const reason = error.code ?? error.message;
@@ -164,8 +198,9 @@ export function exchange(target: DirectTarget, { headers, body }: DirectRequest)
     const options = { method: 'POST', headers: [...headers], signal, agent: false as const, ...ca };
     const outgoing = request(target.url, options, (incoming) => {
       incoming.on('error', unreachable);
-      // Only the status matters; the rest is not awaited.
-      resolve(incoming.statusCode ?? 0);
+      const result = incoming.headers['webhook-result'];
+      // Only the head matters; the rest is not awaited.
+      resolve({ status: incoming.statusCode ?? 0, result: result?.toString() });
       incoming.destroy();
     });
     outgoing.on('error', (error) => {

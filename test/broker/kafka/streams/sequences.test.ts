@@ -23,11 +23,21 @@ class Owner {
   readonly #sequences: Sequences;
   readonly #partition = new Partition('events', 0);
 
-  constructor(committed: { readonly offset: string; readonly metadata: string } | null, now = () => NOW) {
+  /** `windowStart`: from where the next owner reads; undefined = from the position. */
+  constructor(
+    committed: { readonly offset: string; readonly metadata: string } | null,
+    now = () => NOW,
+    windowStart: () => number | undefined = () => undefined,
+  ) {
     this.#sequences = new Sequences(now);
     this.#partition.start(readNote(Number(committed?.offset ?? 0), committed?.metadata ?? null), 0);
-    this.#partition.windowStart = () => 0;
+    this.#partition.windowStart = windowStart;
     this.#sequences.assigned(this.#partition);
+  }
+
+  /** Whether reading begins at this offset or before it. */
+  reads(offset: number): boolean {
+    return offset >= (this.#partition.next ?? 0);
   }
 
   read({ offset, timestamp }: Logged): number {
@@ -73,17 +83,20 @@ describe('the sequences of the events topic', () => {
         fc.array(record, { minLength: 1, maxLength: 60 }),
         fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 5 }),
         fc.array(fc.nat(59), { maxLength: 6 }),
-        (records, gaps, crashes) => {
+        fc.boolean(),
+        (records, gaps, crashes, isRemembering) => {
           const log = logOf(
             records.map(([step]) => step),
             gaps,
           );
           const first = new Map<number, number>();
-          let owner = new Owner(null);
+          const windowStart = () => (isRemembering ? 0 : undefined);
+          let owner = new Owner(null, () => NOW, windowStart);
           let commit: Owner['commit'] = null;
           for (const until of [...crashes.map((at) => at % log.length), log.length - 1]) {
             let before = 0;
             for (const [index, one] of log.slice(0, until + 1).entries()) {
+              if (!owner.reads(one.offset)) continue;
               const sequence = owner.read(one);
               // What is before the position is only read to be remembered.
               if (one.offset < Number(commit?.offset ?? 0)) continue;
@@ -95,7 +108,7 @@ describe('the sequences of the events topic', () => {
               // Stored at any moment; the last one counts.
               if (index % 3 === 0) commit = owner.commit ?? commit;
             }
-            owner = new Owner(commit);
+            owner = new Owner(commit, () => NOW, windowStart);
           }
           const all = log.map(({ offset }) => first.get(offset) ?? 0);
           for (const [index, sequence] of all.entries())
