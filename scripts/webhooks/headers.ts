@@ -1,5 +1,5 @@
+import { SEQUENCES_PER_MS } from '../../services/domain/catalog/sequence.ts';
 import { ATTEMPTS_MAX } from '../../services/domain/retry.ts';
-import { SEQUENCES_PER_MS } from '../../services/domain/sequence.ts';
 import { sign } from '../../services/domain/signature.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
 import type { Json } from './body-schema.ts';

@@ -61,7 +61,7 @@ export interface DomainEvent {
    * the same event under another key is a repeat.
    */
   readonly publishedBy?: string | undefined;
-  /** Its place among the events of its entity (sequence.ts); absent before hookrail accepts it. No part of its content. */
+  /** Its place among the events of its entity (catalog/sequence.ts); absent before hookrail accepts it. No part of its content. */
   readonly sequence?: number | undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
+import { NO_SEQUENCE } from '../domain/catalog/sequence.ts';
 import { subjectIdOf } from '../domain/catalog/subject.ts';
 import type { Directory } from '../domain/directory.ts';
 import { type ApiVersion, type Endpoint, subscribes } from '../domain/endpoint.ts';
@@ -8,7 +9,6 @@ import type { RoutingVerdict, SkipReason } from '../domain/journal.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import { type QuarantineReason, refusalOf, refusalText } from '../domain/quarantine.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
-import { NO_SEQUENCE } from '../domain/sequence.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { type Rendered, renderBody } from '../domain/versions/render.ts';
 

@@ -133,7 +133,7 @@ export interface DeliveryRecord {
   readonly entityId: string;
   /** What its event is about (domain/catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
-  /** The place of its event among those of the entity (domain/sequence.ts). */
+  /** The place of its event among those of the entity (domain/catalog/sequence.ts). */
   readonly sequence: number;
   readonly type: EventType;
   readonly subType: string;

@@ -81,22 +81,11 @@ async function playCase(
       return events.map(() => ({ status: 'answered' }));
     },
   };
-  const onAnswer = ({ step, action, status, result }: DirectAnswer) => {
-    if (action.kind === 'overtaken') {
-      count += 1;
-      const fault = faultOfOlder(status, result);
-      if (fault !== undefined) findings.push(`${step}: ${fault}`);
-      return;
-    }
-    if (action.kind !== 'forge') {
-      if (!isSuccess(status))
-        findings.push(`${step}: your app answered ${status} to a repeated webhook (must be 2xx again)`);
-      return;
-    }
-    count += 1;
-    if (status < 400 || status > 499) {
-      findings.push(`${step}: your app answered ${status} to a forged webhook (${action.how}; must be 4xx)`);
-    }
+  const onAnswer = (answer: DirectAnswer) => {
+    // A repeated one has been counted when it was sent.
+    if (answer.action.kind === 'forge' || answer.action.kind === 'overtaken') count += 1;
+    const fault = faultOf(answer);
+    if (fault !== undefined) findings.push(`${answer.step}: ${fault}`);
   };
   try {
     await play(steps, {
@@ -123,6 +112,20 @@ async function playCase(
 /** Once the handler has answered, a request without an answer is its fault. */
 function isOfTheHandler({ exitCode }: CommandFailure, { isReached }: { isReached: boolean }): boolean {
   return exitCode === EXIT.timeout || (exitCode === EXIT.unreachable && isReached);
+}
+
+/** Returns what is wrong with the answer to a request that came on top of the scenario's events; undefined: nothing. */
+function faultOf({ action, status, result }: DirectAnswer): string | undefined {
+  if (action.kind === 'overtaken') return faultOfOlder(status, result);
+  if (action.kind === 'forge') {
+    const isRefused = status >= 400 && status <= 499;
+    return isRefused
+      ? undefined
+      : `your app answered ${status} to a forged webhook (${action.how}; must be 4xx)`;
+  }
+  return isSuccess(status)
+    ? undefined
+    : `your app answered ${status} to a repeated webhook (must be 2xx again)`;
 }
 
 /** Returns what is wrong with the answer to a webhook that is older than one that was sent before. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { SEQUENCES_PER_MS } from '../../services/domain/catalog/sequence.ts';
 import { subjectIdOf } from '../../services/domain/catalog/subject.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';
-import { SEQUENCES_PER_MS } from '../../services/domain/sequence.ts';
 import { sign } from '../../services/domain/signature.ts';
 import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';

@@ -5,16 +5,13 @@ import type { JournalEntry } from '../../services/domain/journal.ts';
 import type { DeliveryTask } from '../../services/domain/task.ts';
 import { fanOut } from '../../services/router/fan-out.ts';
 import { anEvent, merchantChange, quarantined, routed, taskOf } from '../support/records/broker-records.ts';
-import { type GiveBench, gate, stopped } from './broker-bench.ts';
+import { accepted, type GiveBench, gate, stopped } from './broker-bench.ts';
 
 const route = (event: DomainEvent) => ({
   kind: 'routed' as const,
   tasks: [taskOf(event)],
   journal: routed(event),
 });
-
-/** Matches an event as hookrail hands it on: with its place among those of its entity. */
-const accepted = (event: DomainEvent) => ({ ...event, sequence: expect.any(Number) });
 
 export function eventGuarantees(bench: GiveBench): void {
   it('hands over events as they were published, in the order of their entity', async () => {

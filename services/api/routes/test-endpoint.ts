@@ -1,12 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { entityKindsOf, SUB_TYPES, subTypesOf, typesOf } from '../../domain/catalog/catalog.ts';
+import { NO_SEQUENCE } from '../../domain/catalog/sequence.ts';
 import { subjectIdOf } from '../../domain/catalog/subject.ts';
 import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
 import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { RequestedDelivery } from '../../domain/requested-task.ts';
-import { NO_SEQUENCE } from '../../domain/sequence.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { goneSignal } from '../../process/gone.ts';
 import { sampleEvent } from '../../samples/sample.ts';

@@ -3,7 +3,7 @@ import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
-import type { Sequencer } from './file/sequencer.ts';
+import { Sequencer } from './file/sequencer.ts';
 import type { CommitReply, FailReply, Reply } from './file/wire.ts';
 import { SettlementsWait } from './settlements-wait.ts';
 
@@ -87,7 +87,8 @@ export class CommitQueue {
     /** The data file, for the log. */
     readonly file: string;
     readonly log: Logger | undefined;
-    readonly sequencer: Sequencer;
+    /** The highest sequence in the file. */
+    readonly sequence: number;
     /** Called before anyone is notified that it is durable. Without publications: they go into the next commit. */
     readonly committed: Committed;
     readonly fatal: (error: Error) => void;
@@ -97,7 +98,7 @@ export class CommitQueue {
     this.#file = options.file;
     this.#log = options.log;
     this.#committed = options.committed;
-    this.sequencer = options.sequencer;
+    this.sequencer = new Sequencer(options.clock, options.sequence);
     this.#fatal = options.fatal;
     this.#settlements = new CommitHalf(this.#spare);
     this.#publications = new CommitHalf(this.#spare);

@@ -32,7 +32,6 @@ import { CommitQueue } from './commit-queue.ts';
 import { DirectoryTable } from './directory-table.ts';
 import { EventPublisher } from './event-publisher.ts';
 import { EngineThread, type OpenedBroker } from './file/engine-thread.ts';
-import { Sequencer } from './file/sequencer.ts';
 import { EVENTS, JOURNAL, streamOf } from './file/wire.ts';
 import { Forgetting } from './forgetting.ts';
 import { SqliteJournal } from './journal-reader.ts';
@@ -122,7 +121,7 @@ class SqliteEngine implements SqliteBroker {
     this.#streams = new Streams(thread, opened, clock, failed);
     this.#directory = new DirectoryTable(thread, this.#streams.decoderOf);
     this.#queue = new CommitQueue({
-      ...{ thread, clock, log, file: options.file, sequencer: new Sequencer(clock, opened.sequence) },
+      ...{ thread, clock, log, file: options.file, sequence: opened.sequence },
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);

@@ -1,6 +1,6 @@
+import { NO_SEQUENCE } from '../../domain/catalog/sequence.ts';
 import type { DeliveryHead, Routed } from '../../domain/journal.ts';
 import { ATTEMPTS_MAX } from '../../domain/retry.ts';
-import { NO_SEQUENCE } from '../../domain/sequence.ts';
 
 type DeliveredLine = Extract<Routed['trace'][number], { readonly verdict: 'delivered_to' }>;
 

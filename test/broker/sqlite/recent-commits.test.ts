@@ -203,15 +203,9 @@ it('ends whose commit failed are kept when it is tried again', () => {
     const half = new CommitHalf(new SpareBuffers());
     fill(half);
     const publications = new CommitHalf(new SpareBuffers()).seal();
-    const request = {
-      kind: 'commit',
-      at: 0,
-      setBy: 0,
-      sequence: 0,
-      settlements: half.seal(),
-      publications,
-    } as const;
-    return () => committer.commit(request);
+    const request = { kind: 'commit', at: 0, setBy: 0, sequence: 0, publications } as const;
+    const settlements = half.seal();
+    return () => committer.commit({ ...request, settlements });
   };
   const openEntries = () => recent.rows(JOURNAL).map(({ first }) => first);
   write((half) => half.append(JOURNAL, routed(anEvent())))();

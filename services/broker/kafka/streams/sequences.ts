@@ -1,4 +1,4 @@
-import { SEQUENCES_PER_MS } from '../../../domain/sequence.ts';
+import { SEQUENCES_PER_MS } from '../../../domain/catalog/sequence.ts';
 import type { Partition, ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 
 /** A record that is further ahead of the brokers' clocks was stamped by a producer with a wrong one. */

@@ -1,5 +1,5 @@
+import { SEQUENCES_PER_MS } from '../../../domain/catalog/sequence.ts';
 import { type DomainEvent, withData } from '../../../domain/event.ts';
-import { SEQUENCES_PER_MS } from '../../../domain/sequence.ts';
 import type { Clock } from '../../../process/clock.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { NO_SEQUENCE } from '../../../domain/catalog/sequence.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
-import { NO_SEQUENCE } from '../../../domain/sequence.ts';
 import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
 import type { ErasureOrders } from '../../log/erasure-orders.ts';
 import type { Completed, LogEvents } from '../../log/log-rows.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { ViewedEvent } from '../../../codec/view/journal-view.ts';
+import { NO_SEQUENCE } from '../../../domain/catalog/sequence.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
-import { NO_SEQUENCE } from '../../../domain/sequence.ts';
 import { packId } from '../../../sqlite/ids.ts';
 import { ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
 import type { Completed } from '../../log/log-rows.ts';
