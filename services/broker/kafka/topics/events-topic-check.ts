@@ -71,8 +71,8 @@ export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: 
       ),
     );
   }
-  const stamped = found.get('message.timestamp.type') ?? 'CreateTime';
-  if (stamped !== 'LogAppendTime') {
+  const stamped = found.get('message.timestamp.type');
+  if (stamped !== undefined && stamped !== 'LogAppendTime') {
     findings.push(
       warning(
         `${topic} has message.timestamp.type=${stamped}: where a producer’s clock is wrong, webhook-sequence may fall when the ` +
