@@ -18,7 +18,9 @@ import (
 )
 
 var secret = os.Getenv("WEBHOOK_SECRET")
-var seen sync.Map // in production: a table with a unique column, which outlives a restart
+var seen = map[string]bool{}    // in production: a table with a unique column, which outlives a restart
+var latest = map[string]int64{} // the highest sequence of each thing; in production: a column beside its state
+var mutex sync.Mutex
 var note sync.Once
 
 func receive(w http.ResponseWriter, r *http.Request) {
@@ -41,9 +43,28 @@ func receive(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("authorization") != "API-Key "+secret {
 		note.Do(func() { noteAuthorization(r.Header.Get("authorization") != "") })
 	}
-	if _, again := seen.LoadOrStore(id, true); !again { // a webhook may come more than once
-		go handle(id, body) // returning answers 200: answer first, work afterwards
+	var event struct{ Type string }
+	json.Unmarshal(body, &event)
+	sequence, missing := strconv.ParseInt(r.Header.Get("webhook-sequence"), 10, 64)
+	result := remember(id, event.Type+" "+r.Header.Get("webhook-subject-id"), sequence, missing == nil)
+	w.Header().Set("webhook-result", result)
+	go handle(result, id, event.Type) // returning answers 200: answer first, work afterwards
+}
+
+func remember(id, about string, sequence int64, numbered bool) string {
+	mutex.Lock()
+	defer mutex.Unlock()
+	if seen[id] { // a webhook may come more than once
+		return "repeated"
 	}
+	seen[id] = true
+	if numbered && sequence < latest[about] { // a newer one came first: do not apply this one
+		return "older"
+	}
+	if numbered {
+		latest[about] = sequence
+	}
+	return "applied"
 }
 
 // The signature proves more than Authorization, which some servers keep to themselves.
@@ -53,10 +74,13 @@ func noteAuthorization(another bool) {
 		"(fastcgi_param HTTP_AUTHORIZATION), API gateways: forward the header Authorization.")
 }
 
-func handle(id string, body []byte) {
-	var event struct{ Type string }
-	json.Unmarshal(body, &event)
-	fmt.Println("received", id, event.Type)
+func handle(result, id, kind string) {
+	switch result {
+	case "applied":
+		fmt.Println("received", id, kind)
+	case "older":
+		fmt.Println("older", id, kind)
+	}
 }
 
 func key() []byte {

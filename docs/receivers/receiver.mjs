@@ -8,14 +8,26 @@ const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.leng
 const sha256 = (text) => createHash('sha256').update(text).digest();
 const equal = (a, b) => timingSafeEqual(sha256(a), sha256(b)); // in constant time, whatever the lengths
 const seen = new Set(); // in production: a table with a unique column, which outlives a restart
+const latest = new Map(); // the highest sequence of each thing; in production: a column beside its state
 let isNoted = false;
+function judged({ 'webhook-id': id, 'webhook-subject-id': subject, 'webhook-sequence': sequence }, type) {
+  if (seen.has(id)) return 'repeated'; // a webhook may come more than once
+  seen.add(id);
+  const about = `${type} ${subject}`;
+  if (Number(sequence) < (latest.get(about) ?? 0)) return 'older'; // a newer one came first: do not apply it
+  if (sequence !== undefined) latest.set(about, Number(sequence));
+  return 'applied';
+}
 createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray().catch(() => []));
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': sent = '' } = request.headers;
   const signature = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
   const isSigned = sent.split(' ').some((each) => equal(each, `v1,${signature}`));
   const isFresh = Math.abs(Date.now() / 1000 - Number(time)) < 300;
-  response.writeHead(isSigned && isFresh ? 200 : 401).end(); // answer first, work afterwards
+  const type = isSigned && isFresh ? JSON.parse(body).type : undefined;
+  const result = type === undefined ? 'refused' : judged(request.headers, type);
+  response.setHeader('webhook-result', result); // so that the delivery log shows it
+  response.writeHead(result === 'refused' ? 401 : 200).end(); // answer first, work afterwards
   if (!isSigned) return console.log('refused', id, 'another secret, or a changed body');
   if (!isFresh) return console.log('refused', id, 'too old');
   if (!isNoted && request.headers.authorization !== `API-Key ${secret}`) {
@@ -28,7 +40,6 @@ createServer(async (request, response) => {
     );
     console.log('API gateways: forward the header Authorization.');
   }
-  if (seen.has(id)) return; // a webhook may come more than once
-  seen.add(id);
-  console.log('received', id, JSON.parse(body).type);
+  if (result === 'applied') console.log('received', id, type);
+  if (result === 'older') console.log('older', id, type);
 }).listen(port, () => console.log('listening on port', port));

@@ -4,13 +4,19 @@ $secret = (string) getenv('WEBHOOK_SECRET');
 $key = str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, strlen('whsec_'))) : $secret;
 // The log of php -S is the terminal, that of php-fpm the web server's log of errors.
 $say = fn($line) => PHP_SAPI === 'cli-server' ? file_put_contents('php://stdout', "$line\n") : error_log($line);
-$isFirst = function ($id) { // a webhook may come more than once
-    // In production: a table of your own database. A file of WEBHOOK_DB outlives a restart.
+$resultOf = function ($id, $about, $sequence) {
+    // In production: tables of your own database. A file of WEBHOOK_DB outlives a restart.
     $database = new PDO('sqlite:' . (getenv('WEBHOOK_DB') ?: sys_get_temp_dir() . '/webhooks-' . PHP_SAPI . '.db'));
     $database->exec('CREATE TABLE IF NOT EXISTS webhooks (id TEXT PRIMARY KEY)');
-    $insert = $database->prepare('INSERT INTO webhooks (id) VALUES (?) ON CONFLICT DO NOTHING');
-    $insert->execute([$id]);
-    return $insert->rowCount() === 1;
+    $database->exec('CREATE TABLE IF NOT EXISTS latest (about TEXT PRIMARY KEY, sequence INTEGER NOT NULL)');
+    $first = $database->prepare('INSERT INTO webhooks (id) VALUES (?) ON CONFLICT DO NOTHING');
+    $first->execute([$id]);
+    if ($first->rowCount() !== 1) return 'repeated'; // a webhook may come more than once
+    if ($sequence === null) return 'applied';
+    $latest = $database->prepare('INSERT INTO latest (about, sequence) VALUES (?, CAST(? AS INTEGER)) ON CONFLICT (about) DO UPDATE'
+        . ' SET sequence = excluded.sequence WHERE excluded.sequence >= latest.sequence');
+    $latest->execute([$about, $sequence]);
+    return $latest->rowCount() === 1 ? 'applied' : 'older'; // a newer one came first: do not apply this one
 };
 $noteAuthorization = function ($value) use ($secret, $say) {
     if ($value === "API-Key $secret") return;
@@ -35,8 +41,12 @@ if ($key === '') {
 } elseif (!$isSigned || !$isFresh) {
     http_response_code(401);
     $say("refused $id " . ($isSigned ? 'too old' : 'another secret, or a changed body'));
-} elseif ($isFirst($id)) {
-    $noteAuthorization($headers['authorization'] ?? $_SERVER['REDIRECT_HTTP_AUTHORIZATION'] ?? '');
-    $say("received $id " . json_decode($body)->type);
+} else {
+    $type = json_decode($body)->type;
+    $result = $resultOf($id, "$type " . ($headers['webhook-subject-id'] ?? ''), $headers['webhook-sequence'] ?? null);
+    header("webhook-result: $result");
+    if ($result !== 'repeated') $noteAuthorization($headers['authorization'] ?? $_SERVER['REDIRECT_HTTP_AUTHORIZATION'] ?? '');
+    if ($result === 'applied') $say("received $id $type");
+    if ($result === 'older') $say("older $id $type");
     if (function_exists('fastcgi_finish_request')) fastcgi_finish_request(); // answer first, work afterwards
 }

@@ -16,6 +16,10 @@ def execute(statement, *values):
 def is_first(id):  # a webhook may come more than once
     return execute("INSERT INTO webhooks (id) VALUES (?) ON CONFLICT DO NOTHING", id) == 1
 
+def is_latest(about, sequence):  # a newer one may have come first: then do not apply this one
+    return execute("INSERT INTO latest (about, sequence) VALUES (?, ?) ON CONFLICT (about) DO UPDATE"
+                   " SET sequence = excluded.sequence WHERE excluded.sequence >= latest.sequence", about, sequence) == 1
+
 def note_authorization(value):
     if value == f"API-Key {secret}" or noted:
         return
@@ -43,15 +47,22 @@ class Receiver(BaseHTTPRequestHandler):
         signature = b"v1," + base64.b64encode(mac.digest())
         signed = any(hmac.compare_digest(each.encode("latin-1"), signature) for each in header("webhook-signature").split())
         fresh = bool(re.fullmatch(r"\d{1,11}", sent)) and abs(time.time() - int(sent)) < 300
-        first = signed and fresh and is_first(id)  # before the answer: what cannot be kept must come again
+        type, result = None, "refused"
+        if signed and fresh:  # before the answer: what cannot be kept must come again
+            type, sequence = json.loads(body)["type"], header("webhook-sequence")
+            about = f"{type} {header('webhook-subject-id')}"
+            result = ("repeated" if not is_first(id) else
+                      "older" if sequence.isdecimal() and not is_latest(about, int(sequence)) else "applied")
         self.send_response(200 if signed and fresh else 401)
+        self.send_header("webhook-result", result)
         self.end_headers()  # answer first, work afterwards
         if not signed or not fresh:
             return print("refused", id, "too old" if signed else "another secret, or a changed body", flush=True)
         note_authorization(header("authorization"))
-        if first:
-            print("received", id, json.loads(body)["type"], flush=True)
+        if result in ("applied", "older"):
+            print("received" if result == "applied" else "older", id, type, flush=True)
 
 execute("CREATE TABLE IF NOT EXISTS webhooks (id TEXT PRIMARY KEY)")
+execute("CREATE TABLE IF NOT EXISTS latest (about TEXT PRIMARY KEY, sequence INTEGER NOT NULL)")
 print("listening on port", os.environ["PORT"], flush=True)
 ThreadingHTTPServer(("", int(os.environ["PORT"])), Receiver).serve_forever()

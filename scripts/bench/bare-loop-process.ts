@@ -60,6 +60,7 @@ function prepare(body: Uint8Array): Prepared[] {
       deliveryId: randomUUID(),
       eventId: randomUUID(),
       endpointId: randomUUID(),
+      ...{ entityId: randomUUID(), subjectId: randomUUID(), sequence: startedAt * 1000 },
       apiVersion: '2.3.8',
       trigger: 'live',
       attempt: 1,

@@ -32,6 +32,12 @@ const GUIDES: readonly Guide[] = [
     more: () => html`${receivers()}${webhookRequest()}`,
   },
   {
+    path: 'guides/order',
+    title: 'Order',
+    summary: 'Which of two webhooks is older, and how to apply nothing that is.',
+    sources: [{ file: 'docs/order.md' }],
+  },
+  {
     path: 'guides/retries',
     title: 'Retries and missed events',
     summary: 'When a delivery is attempted again, when it is given up, and how to get what was missed.',

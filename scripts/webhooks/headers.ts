@@ -1,3 +1,4 @@
+import { SEQUENCES_PER_MS } from '../../services/domain/catalog/sequence.ts';
 import { ATTEMPTS_MAX } from '../../services/domain/retry.ts';
 import { sign } from '../../services/domain/signature.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
@@ -68,6 +69,18 @@ const HEADERS: Readonly<Record<string, Described>> = {
     description: 'The version the body is written in.',
     schema: { type: 'string' },
   },
+  'webhook-subject-id': {
+    name: 'WebhookSubjectId',
+    description:
+      'The id of what the event is about: the transaction, account, profile or wallet, else the user or corporate.',
+    schema: { type: 'string' },
+  },
+  'webhook-sequence': {
+    name: 'WebhookSequence',
+    description:
+      'Rises with the order in which an entity’s events were accepted; the same on every attempt, endpoint, resend and replay. Of one type and subject, do not apply a webhook with a lower one than you have applied. 0 on test webhooks.',
+    schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
+  },
   'webhook-test': {
     name: 'WebhookTest',
     description: '`true` on test webhooks. Absent on all others.',
@@ -81,6 +94,9 @@ export function webhookParameters(eventId: string, body: string): Record<string,
     deliveryId: '0b3a4a6e-96a3-5b07-8a3b-2f4b35a0c4d1',
     eventId,
     endpointId: '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f10',
+    entityId: '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11',
+    subjectId: '5b8e2f6a-0c1d-4e7f-9a3b-6d5c4b3a2f10',
+    sequence: OCCURRED_AT * SEQUENCES_PER_MS + 42,
     apiVersion: '2.3.8',
     trigger: 'test',
     attempt: 1,

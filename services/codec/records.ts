@@ -63,12 +63,20 @@ export const quarantinedCodec = recordCodec<Quarantined>(
   }),
 );
 
-/** Returns the length of what an encoded event says of its publisher: its last bytes. Those before are its content. */
-export function publisherBytes({ publishedBy }: Pick<DomainEvent, 'publishedBy'>): number {
-  if (publishedBy === undefined) return 1;
+/**
+ * Returns the length of what an encoded event says of its publisher and of its place: its last bytes. Those before are
+ * its content.
+ */
+export function bytesAfterContent({
+  publishedBy,
+  sequence,
+}: Pick<DomainEvent, 'publishedBy' | 'sequence'>): number {
+  // Of each union, the index; then eight bytes of a double, or a text's.
+  const ofSequence = sequence === undefined ? 1 : 9;
+  if (publishedBy === undefined) return 1 + ofSequence;
   const length = Buffer.byteLength(publishedBy);
-  // The union's index, the length in seven bits a byte, of which one is the sign, and the text.
-  return 1 + Math.ceil((Math.floor(Math.log2(Math.max(1, length))) + 2) / 7) + length;
+  // The length in seven bits a byte, of which one is the sign, and the text.
+  return 1 + Math.ceil((Math.floor(Math.log2(Math.max(1, length))) + 2) / 7) + length + ofSequence;
 }
 
 function originToAvro(origin: RecordOrigin): object {

@@ -61,6 +61,8 @@ export interface DomainEvent {
    * the same event under another key is a repeat.
    */
   readonly publishedBy?: string | undefined;
+  /** Its place among the events of its entity (catalog/sequence.ts); absent before hookrail accepts it. No part of its content. */
+  readonly sequence?: number | undefined;
 }
 
 /** Of events that came to the topic without the API: there the brokers know who writes. No id of a key is this word. */
@@ -78,6 +80,7 @@ export function withData<Data>(
   head: Omit<DomainEvent, 'data'>,
   data: Data,
   publishedBy = head.publishedBy,
+  sequence = head.sequence,
 ): Omit<DomainEvent, 'data'> & { readonly data: Data } {
   return {
     eventId: head.eventId,
@@ -91,6 +94,7 @@ export function withData<Data>(
     data,
     // Absent fields are null in Avro.
     publishedBy: publishedBy ?? undefined,
+    sequence: sequence ?? undefined,
   };
 }
 

@@ -55,6 +55,7 @@ export type DeliveryHead = Pick<
   | 'endpointId'
   | 'entityId'
   | 'subjectId'
+  | 'sequence'
   | 'type'
   | 'subType'
   | 'apiVersion'

@@ -11,6 +11,7 @@ export interface RequestedDelivery
     | 'endpointId'
     | 'entityId'
     | 'subjectId'
+    | 'sequence'
     | 'type'
     | 'subType'
     | 'apiVersion'

@@ -20,6 +20,8 @@ export interface DeliveryTask {
   readonly entityId: string;
   /** What the event is about (catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
+  /** Rises with the order in which the entity's events were accepted (catalog/sequence.ts); a resend has its event's. */
+  readonly sequence: number;
   readonly type: EventType;
   readonly subType: string;
   readonly apiVersion: ApiVersion;

@@ -10,7 +10,16 @@ const REDACTED = 'API-Key [redacted]';
 export interface WebhookAttempt {
   readonly delivery: Pick<
     DeliveryHead,
-    'deliveryId' | 'eventId' | 'endpointId' | 'apiVersion' | 'trigger' | 'attempt' | 'occurredAt'
+    | 'deliveryId'
+    | 'eventId'
+    | 'endpointId'
+    | 'entityId'
+    | 'subjectId'
+    | 'sequence'
+    | 'apiVersion'
+    | 'trigger'
+    | 'attempt'
+    | 'occurredAt'
   >;
   /** When the attempt started, milliseconds since the epoch. */
   readonly startedAt: number;
@@ -64,9 +73,18 @@ export function webhookHeaders(
     new Date(delivery.occurredAt).toISOString(),
     'webhook-api-version',
     delivery.apiVersion,
+    'webhook-subject-id',
+    headerText(delivery.subjectId ?? delivery.entityId),
+    'webhook-sequence',
+    `${delivery.sequence}`,
   ];
   if (delivery.trigger === 'test') headers.push('webhook-test', 'true');
   return headers;
+}
+
+/** Returns an id as a header has it: of a bank's, which is any text, what no header may contain is percent-encoded. */
+function headerText(id: string): string {
+  return /^[!-~]*$/.test(id) ? id : encodeURIComponent(id.replace(/[\ud800-\udfff]/gu, '\ufffd'));
 }
 
 /** Returns the headers as the delivery log shows them: rebuilt from an attempt's record, without the secret. */

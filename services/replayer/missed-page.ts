@@ -68,7 +68,10 @@ async function deliveryOf(
   return { ...ids, type, subType, trigger: 'replay', attemptsMax, ...content };
 }
 
-type Content = Pick<RequestedDelivery, 'entityId' | 'subjectId' | 'apiVersion' | 'occurredAt' | 'body'>;
+type Content = Pick<
+  RequestedDelivery,
+  'entityId' | 'subjectId' | 'sequence' | 'apiVersion' | 'occurredAt' | 'body'
+>;
 
 /** Renders the event as the router would now: in the endpoint's version, with the fields that the merchant may see. */
 async function rendered(
@@ -85,9 +88,9 @@ async function rendered(
   if (data === null) return null;
   const senderAccountDetails = merchant?.senderAccountDetails ?? false;
   const result = renderBody({ ...rest, data, entityId, occurredAt }, apiVersion, { senderAccountDetails });
-  return result.kind === 'rendered'
-    ? { entityId, subjectId: found.subjectId, occurredAt, apiVersion, body: result.body }
-    : null;
+  if (result.kind !== 'rendered') return null;
+  const { subjectId, sequence } = found;
+  return { entityId, subjectId, sequence, occurredAt, apiVersion, body: result.body };
 }
 
 /** Returns the bytes that were sent, or would have been. */
@@ -98,6 +101,6 @@ async function sentBefore(
 ): Promise<Content | null> {
   const first = await store.log.delivery(merchantId, endpointId, firstId);
   if (!first?.body) return null;
-  const { entityId, subjectId, apiVersion, occurredAt, body } = first;
-  return { entityId, subjectId, apiVersion, occurredAt, body };
+  const { entityId, subjectId, sequence, apiVersion, occurredAt, body } = first;
+  return { entityId, subjectId, sequence, apiVersion, occurredAt, body };
 }

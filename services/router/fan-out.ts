@@ -1,4 +1,5 @@
 import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
+import { NO_SEQUENCE } from '../domain/catalog/sequence.ts';
 import { subjectIdOf } from '../domain/catalog/subject.ts';
 import type { Directory } from '../domain/directory.ts';
 import { type ApiVersion, type Endpoint, subscribes } from '../domain/endpoint.ts';
@@ -119,6 +120,7 @@ function firstTask(
     endpointId: endpoint.uuid,
     entityId: event.entityId,
     subjectId,
+    sequence: event.sequence ?? NO_SEQUENCE,
     type: event.type,
     subType: event.subType,
     apiVersion: endpoint.apiVersion,

@@ -257,6 +257,7 @@ function headOf(task: DeliveryTask): DeliveryHead {
     endpointId: task.endpointId,
     entityId: task.entityId,
     subjectId: task.subjectId,
+    sequence: task.sequence,
     type: task.type,
     subType: task.subType,
     apiVersion: task.apiVersion,

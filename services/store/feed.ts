@@ -11,6 +11,7 @@ interface FeedEvent {
   readonly entityId: string;
   /** What it is about (domain/catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
+  readonly sequence: number;
   readonly type: EventType;
   readonly subType: string;
 }

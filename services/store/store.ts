@@ -133,6 +133,8 @@ export interface DeliveryRecord {
   readonly entityId: string;
   /** What its event is about (domain/catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
+  /** The place of its event among those of the entity (domain/catalog/sequence.ts). */
+  readonly sequence: number;
   readonly type: EventType;
   readonly subType: string;
   readonly apiVersion: ApiVersion;
@@ -203,6 +205,7 @@ export interface DeliveryLog {
         readonly event: StoredEvent;
         /** What it is about (domain/catalog/subject.ts); null: the entity. */
         readonly subjectId: string | null;
+        readonly sequence: number;
         readonly routedAt: number;
         readonly trace: readonly TraceRecord[];
       }
@@ -264,6 +267,7 @@ export interface EventFilter extends ListFilter {
 export interface EventListed {
   readonly event: Omit<StoredEvent, 'data'>;
   readonly subjectId: string | null;
+  readonly sequence: number;
   readonly createdAt: number;
   readonly routedAt: number;
   readonly trace: readonly TraceRecord[];

@@ -18,7 +18,7 @@ export interface HandlerCheckOptions {
 
 /**
  * Plays cases straight to a developer's own handler, signed as the sender signs: it must answer each webhook with a 2xx,
- * a repeated one again, and a forged one with a 4xx. Rejects when the handler cannot be reached at all.
+ * a repeated one again, an older one with webhook-result: older, and a forged one with a 4xx. Rejects when the handler cannot be reached at all.
  */
 export async function checkHandler(
   session: Session,
@@ -81,16 +81,11 @@ async function playCase(
       return events.map(() => ({ status: 'answered' }));
     },
   };
-  const onAnswer = ({ step, action, status }: DirectAnswer) => {
-    if (action.kind !== 'forge') {
-      if (!isSuccess(status))
-        findings.push(`${step}: your app answered ${status} to a repeated webhook (must be 2xx again)`);
-      return;
-    }
-    count += 1;
-    if (status < 400 || status > 499) {
-      findings.push(`${step}: your app answered ${status} to a forged webhook (${action.how}; must be 4xx)`);
-    }
+  const onAnswer = (answer: DirectAnswer) => {
+    // A repeated one has been counted when it was sent.
+    if (answer.action.kind === 'forge' || answer.action.kind === 'overtaken') count += 1;
+    const fault = faultOf(answer);
+    if (fault !== undefined) findings.push(`${answer.step}: ${fault}`);
   };
   try {
     await play(steps, {
@@ -117,6 +112,28 @@ async function playCase(
 /** Once the handler has answered, a request without an answer is its fault. */
 function isOfTheHandler({ exitCode }: CommandFailure, { isReached }: { isReached: boolean }): boolean {
   return exitCode === EXIT.timeout || (exitCode === EXIT.unreachable && isReached);
+}
+
+/** Returns what is wrong with the answer to a request that came on top of the scenario's events; undefined: nothing. */
+function faultOf({ action, status, result }: DirectAnswer): string | undefined {
+  if (action.kind === 'overtaken') return faultOfOlder(status, result);
+  if (action.kind === 'forge') {
+    const isRefused = status >= 400 && status <= 499;
+    return isRefused
+      ? undefined
+      : `your app answered ${status} to a forged webhook (${action.how}; must be 4xx)`;
+  }
+  return isSuccess(status)
+    ? undefined
+    : `your app answered ${status} to a repeated webhook (must be 2xx again)`;
+}
+
+/** Returns what is wrong with the answer to a webhook that is older than one that was sent before. */
+function faultOfOlder(status: number, result: string | undefined): string | undefined {
+  if (!isSuccess(status)) return `your app answered ${status} to a webhook that is older (must be 2xx)`;
+  if (result === 'older') return undefined;
+  const said = result === undefined ? 'does not say what it did' : `says webhook-result: ${result}`;
+  return `a webhook came that is older than the one before, and your app ${said}: do not apply it, and answer with the header "webhook-result: older" (docs/order.md)`;
 }
 
 function isSuccess(status: number): boolean {

@@ -772,6 +772,12 @@ export interface components {
         SubjectId: string;
         /** @description The transaction that the event is about; null when it is about something else. */
         TransactionId: string | null;
+        /**
+         * Format: int64
+         * @description The event's place among those of its entity, as `webhook-sequence` says it: it rises with the order in which they
+         *     were accepted, and is not contiguous. 0: it has none, as a test.
+         */
+        Sequence: number;
         DeliveryStatus: string;
         Delivery: {
             /** Format: uuid */
@@ -787,6 +793,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
@@ -925,6 +932,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             entity_kind: string;
             occurred_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
@@ -959,6 +967,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             entity_kind: string;
             occurred_at: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
@@ -1024,6 +1033,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             occurred_at: components["schemas"]["Timestamp"];
             created_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
@@ -1070,6 +1080,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             type: components["schemas"]["EventType"];
             subType: string;
             api_version: string;
@@ -1089,6 +1100,7 @@ export interface components {
             entity_uuid: string;
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
+            sequence: components["schemas"]["Sequence"];
             type: components["schemas"]["EventType"];
             subType: string;
             reason: string;

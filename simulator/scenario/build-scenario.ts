@@ -122,6 +122,7 @@ function actionOf(step: RawStep): Action {
   if (step.forge !== undefined) return { kind: 'forge', step: step.forge, how: step.how as Forgery };
   if (step.resend !== undefined) return { kind: 'resend', step: step.resend };
   if (step.repeat !== undefined) return { kind: 'repeat', step: step.repeat };
+  if (step.overtaken !== undefined) return { kind: 'overtaken', step: step.overtaken };
   const kind = (['rotate', 'disable', 'enable', 'delete'] as const).find((verb) => step[verb] !== undefined);
   if (kind === undefined) throw new TypeError(`step "${step.id}" does nothing`);
   return { kind, endpoint: step[kind] ?? '' };

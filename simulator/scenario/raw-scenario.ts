@@ -18,6 +18,7 @@ export interface RawStep {
   readonly delete?: string;
   readonly resend?: string;
   readonly repeat?: string;
+  readonly overtaken?: string;
   readonly forge?: string;
   readonly how?: string;
 }
@@ -60,7 +61,7 @@ export type Processes = Readonly<Record<string, ProcessChoices>>;
 
 /** The verbs of steps that act on an endpoint, and of those that act on an earlier event. */
 export const ENDPOINT_VERBS = ['behave', 'rotate', 'disable', 'enable', 'delete'] as const;
-export const EVENT_VERBS = ['resend', 'repeat', 'forge'] as const;
+export const EVENT_VERBS = ['resend', 'repeat', 'overtaken', 'forge'] as const;
 
 const WHO = ['user', 'corporate'];
 

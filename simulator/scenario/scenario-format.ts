@@ -53,6 +53,7 @@ export type Action =
   | { readonly kind: 'behave'; readonly endpoint: string; readonly as: StagedBehaviour }
   | { readonly kind: 'rotate' | 'disable' | 'enable' | 'delete'; readonly endpoint: string }
   | { readonly kind: 'resend' | 'repeat'; readonly step: string }
+  | { readonly kind: 'overtaken'; readonly step: string }
   | { readonly kind: 'forge'; readonly step: string; readonly how: Forgery };
 
 /** A step that does something to an endpoint, its receiver or an event that was sent. */

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { SEQUENCES_PER_MS } from '../../services/domain/catalog/sequence.ts';
+import { subjectIdOf } from '../../services/domain/catalog/subject.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, uuidV5 } from '../../services/domain/ids.ts';
@@ -9,7 +11,7 @@ import { isLoopbackHost } from '../../services/domain/text/loopback.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../../services/domain/webhook-request.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import type { Forgery } from '../scenario/scenario-format.ts';
+import type { Action, Forgery } from '../scenario/scenario-format.ts';
 
 export interface DirectTarget {
   readonly url: string;
@@ -53,11 +55,34 @@ export function genuineRequest(event: DomainEvent, target: DirectTarget, started
   return requestOf(event, target, { body, startedAt, signature, secret: target.secret });
 }
 
+/** An action that sends a receiver something that hookrail would not send. */
+export type OwnRequest = Extract<Action, { kind: 'forge' } | { kind: 'overtaken' }>;
+
+/** Returns the request of an action that is like the webhook of an event. */
+export function ownRequest(
+  event: DomainEvent,
+  target: DirectTarget,
+  startedAt: number,
+  action: { readonly kind: 'forge'; readonly how: Forgery } | { readonly kind: 'overtaken' },
+): DirectRequest {
+  return action.kind === 'forge'
+    ? forgedRequest(event, target, startedAt, action.how)
+    : overtakenRequest(event, target, startedAt);
+}
+
+/** Returns a genuine webhook of an event that was accepted before this one, about the same thing. */
+function overtakenRequest(event: DomainEvent, target: DirectTarget, startedAt: number): DirectRequest {
+  const eventId = uuidV5('simulator-overtaken', event.eventId, String(startedAt));
+  // Of an event that hookrail delivers: its sequence is not known here, and 1 is lower.
+  const sequence = (sequences.get(event) ?? 2) - 1;
+  return genuineRequest({ ...event, eventId, sequence }, target, startedAt);
+}
+
 /**
  * Returns a webhook like that of an event that a correct receiver refuses. It has a webhook-id of its own, so that it
  * is not taken for a repetition.
  */
-export function forgedRequest(
+function forgedRequest(
   event: DomainEvent,
   target: DirectTarget,
   startedAt: number,
@@ -124,6 +149,9 @@ function requestOf(
     deliveryId: deliveryId(event.eventId, endpointId),
     eventId: event.eventId,
     endpointId,
+    entityId: event.entityId,
+    subjectId: subjectIdOf(event),
+    sequence: sequenceOf(event, startedAt),
     apiVersion: API_VERSION_DEFAULT,
     trigger: 'live' as const,
     attempt: 1,
@@ -134,8 +162,31 @@ function requestOf(
   return { headers, body };
 }
 
+const sequences = new WeakMap<DomainEvent, number>();
+let lastSequence = 0;
+
+/** Returns the sequence of an event: the next one when it is sent first, and the same when it is sent again. */
+function sequenceOf(event: DomainEvent, startedAt: number): number {
+  const known = event.sequence ?? sequences.get(event);
+  if (known !== undefined) return known;
+  lastSequence = Math.max(lastSequence + 1, Math.floor(startedAt * SEQUENCES_PER_MS));
+  sequences.set(event, lastSequence);
+  return lastSequence;
+}
+
 /** Sends one request. Resolves with the status; rejects with a failure when there is no answer. */
-export function exchange(target: DirectTarget, { headers, body }: DirectRequest): Promise<number> {
+export async function exchange(target: DirectTarget, sent: DirectRequest): Promise<number> {
+  return (await answerOf(target, sent)).status;
+}
+
+export interface ReceiversAnswer {
+  readonly status: number;
+  /** The header webhook-result: what the receiver says that it did. */
+  readonly result: string | undefined;
+}
+
+/** Sends one request, as `exchange` does. */
+export function answerOf(target: DirectTarget, { headers, body }: DirectRequest): Promise<ReceiversAnswer> {
   return new Promise((resolve, reject) => {
     const unreachable = (error: NodeJS.ErrnoException) => {
       const reason = error.code ?? error.message;
@@ -147,8 +198,9 @@ export function exchange(target: DirectTarget, { headers, body }: DirectRequest)
     const options = { method: 'POST', headers: [...headers], signal, agent: false as const, ...ca };
     const outgoing = request(target.url, options, (incoming) => {
       incoming.on('error', unreachable);
-      // Only the status matters; the rest is not awaited.
-      resolve(incoming.statusCode ?? 0);
+      const result = incoming.headers['webhook-result'];
+      // Only the head matters; the rest is not awaited.
+      resolve({ status: incoming.statusCode ?? 0, result: result?.toString() });
       incoming.destroy();
     });
     outgoing.on('error', (error) => {

@@ -3,7 +3,7 @@ import type { PlannedAction, PlannedStep } from '../scenario/plan.ts';
 import type { Stage } from '../scenario/player.ts';
 import type { Expectation, Scenario } from '../scenario/scenario-format.ts';
 import type { Session } from '../session.ts';
-import { type DirectTarget, exchange, forgedRequest } from '../sinks/direct.ts';
+import { answerOf, type DirectTarget, ownRequest } from '../sinks/direct.ts';
 import type { EventSink } from '../sinks/sinks.ts';
 import { ScenarioStage, type StageOptions } from './stage.ts';
 
@@ -54,6 +54,8 @@ export interface DirectAnswer {
   readonly step: string;
   readonly action: PlannedAction['action'];
   readonly status: number;
+  /** What the receiver says that it did, in the header webhook-result. */
+  readonly result?: string | undefined;
 }
 
 /** Does to a receiver what a scenario says, without hookrail; what concerns hookrail's endpoints is left out. */
@@ -69,11 +71,11 @@ export function directStage(
       if (!('step' in action)) return;
       const step = steps.find((planned) => planned.id === action.step);
       if (step === undefined) return;
-      const status =
-        action.kind === 'forge'
-          ? await exchange(target, forgedRequest(step.event, target, Date.now(), action.how))
-          : await send(step);
-      onAnswer({ step: id, action, status });
+      const isOwn = action.kind === 'forge' || action.kind === 'overtaken';
+      const answer = isOwn
+        ? await answerOf(target, ownRequest(step.event, target, Date.now(), action))
+        : { status: await send(step) };
+      onAnswer({ step: id, action, ...answer });
     },
   };
 }

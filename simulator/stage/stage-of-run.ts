@@ -53,7 +53,8 @@ function stageOnReceiver(session: Session, options: SinkOptions, steps: readonly
   const target = { url, secret: options.secret ?? '', ca: authorityFor(session, options.ca) };
   const again = (step: PlannedStep) => exchange(target, genuineRequest(step.event, target, Date.now()));
   const show = ({ step, action, status }: DirectAnswer) => {
-    const what = action.kind === 'forge' ? `forged (${action.how})` : 'sent again';
+    const told = action.kind === 'overtaken' ? 'older than the last one' : 'sent again';
+    const what = action.kind === 'forge' ? `forged (${action.how})` : told;
     output.item({ kind: 'answered', step, action: action.kind, response_status: status }, () =>
       output.row([`→ ${step}`, what, String(status)]),
     );

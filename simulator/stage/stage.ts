@@ -6,13 +6,12 @@ import { isCopyOf, judgeAll, type Observed, type Verdict } from '../scenario/exp
 import type { PlannedAction, PlannedStep } from '../scenario/plan.ts';
 import { describeCondition, type Stage } from '../scenario/player.ts';
 import {
-  type Action,
   type Condition,
   type Expectation,
   PLAIN_ENDPOINT,
   type Scenario,
 } from '../scenario/scenario-format.ts';
-import { exchange, forgedRequest } from '../sinks/direct.ts';
+import { exchange, type OwnRequest, ownRequest } from '../sinks/direct.ts';
 import type { EventSink } from '../sinks/sinks.ts';
 import { Evidence } from './evidence.ts';
 import { NotCheckable, timeToExhaust, tooSlow } from './patience.ts';
@@ -99,7 +98,8 @@ export class ScenarioStage implements Stage {
         for (const step of this.#steps(action.step)) await this.#resend(step);
         break;
       case 'forge':
-        await this.#forge(id, action);
+      case 'overtaken':
+        await this.#sendOwn(id, action);
         break;
       default:
         await this.#change(this.#endpoint(action.endpoint), action.kind);
@@ -136,12 +136,12 @@ export class ScenarioStage implements Stage {
     }
   }
 
-  async #forge(id: string, { step, how }: Extract<Action, { kind: 'forge' }>): Promise<void> {
-    const [first] = this.#steps(step);
+  async #sendOwn(id: string, action: OwnRequest): Promise<void> {
+    const [first] = this.#steps(action.step);
     const [endpoint] = this.#endpoints;
     if (first === undefined || endpoint === undefined) return;
     const target = { url: endpoint.receiver.url, secret: endpoint.secret, ca: this.#ca };
-    this.#answers.set(id, await exchange(target, forgedRequest(first.event, target, Date.now(), how)));
+    this.#answers.set(id, await exchange(target, ownRequest(first.event, target, Date.now(), action)));
   }
 
   async until(condition: Condition): Promise<void> {

@@ -8,11 +8,11 @@ import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../../services/codec/byte-writer.ts';
 import type { RecordCodec } from '../../services/codec/record-codec.ts';
 import {
+  bytesAfterContent,
   deadLetterCodec,
   directoryCodec,
   eventCodec,
   journalCodec,
-  publisherBytes,
   quarantinedCodec,
   taskCodec,
 } from '../../services/codec/records.ts';
@@ -140,33 +140,34 @@ describe('the record schemas', () => {
     expect({ ...read }).toEqual(written);
   });
 
-  it('let an event be read that was written before it named its publisher', () => {
+  it('let an event be read that was written before it named its publisher and had a sequence', () => {
     const older = JSON.parse(eventCodec.schema);
-    older.fields = older.fields.filter(({ name }: { name: string }) => name !== 'publishedBy');
+    const later = ['publishedBy', 'sequence'];
+    older.fields = older.fields.filter(({ name }: { name: string }) => !later.includes(name));
     const earlier = avro.Type.forSchema(older);
     fc.assert(
       fc.property(event, (one) => {
-        const { publishedBy: _, ...unnamed } = one;
+        const { publishedBy: _, sequence: __, ...unnamed } = one;
         const text = { ...unnamed, data: JSON.stringify(one.data) };
         const bytes = earlier.toBuffer(text);
         expect(eventCodec.decoder(JSON.stringify(older)).decode(bytes, 0)).toEqual(unnamed);
         // Its bytes are the content of an event of today, by which a repeat is recognised.
         const today = eventCodec.toBuffer(one);
-        expect(today.subarray(0, today.length - publisherBytes(one))).toEqual(bytes);
+        expect(today.subarray(0, today.length - bytesAfterContent(one))).toEqual(bytes);
       }),
     );
   });
 
-  it('let a task be read that was written before parked and subjectId existed', () => {
+  it('let a task be read that was written before parked, subjectId and sequence existed', () => {
     const older = JSON.parse(taskCodec.schema);
-    const later = ['parked', 'subjectId'];
+    const later = ['parked', 'subjectId', 'sequence'];
     older.fields = older.fields.filter(({ name }: { name: string }) => !later.includes(name));
     const [sample] = fc.sample(task, 1);
     if (!sample) throw new Error('no sample');
-    const { parked: _, ...written } = { ...sample, subjectId: null };
+    const { parked: _, ...written } = { ...sample, subjectId: null, sequence: 0 };
     const now = taskCodec.toBuffer(written as DeliveryTask);
-    // The fields are the last ones: an older writer's bytes are the same but for their nulls.
-    const before = now.subarray(0, now.length - later.length);
+    // The fields are the last ones: an older writer's bytes are the same but for two nulls and a double.
+    const before = now.subarray(0, now.length - 2 - 8);
     const read = taskCodec.decoder(JSON.stringify(older)).decode(before, 0);
     expect(read).toEqual({ ...written });
   });

@@ -1,4 +1,6 @@
+import { expect } from 'vitest';
 import type { Broker, Consumer } from '../../services/broker/broker.ts';
+import type { DomainEvent } from '../../services/domain/event.ts';
 import type { Clock } from '../../services/process/clock.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -13,6 +15,11 @@ export interface Installation {
   crash(broker: Broker): Promise<void>;
   dispose(): Promise<void>;
 }
+/** Matches an event as a broker hands it on: with its place among those of its entity. */
+export function accepted(event: DomainEvent): unknown {
+  return { ...event, sequence: expect.any(Number) };
+}
+
 /** An installation and the broker opened on it, which is closed after the test. */
 export class Bench {
   readonly installation: Installation;

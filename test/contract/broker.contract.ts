@@ -8,6 +8,7 @@ import { eventGuarantees } from './broker.events.ts';
 import { firstAttemptGuarantees } from './broker.first-attempts.ts';
 import { journalGuarantees } from './broker.journal.ts';
 import { loadGuarantees } from './broker.load.ts';
+import { orderGuarantees } from './broker.order.ts';
 import { delayGuarantees, parkingGuarantees } from './broker.parking.ts';
 import { publisherGuarantees } from './broker.publishers.ts';
 import { routingGuarantees } from './broker.routing.ts';
@@ -28,6 +29,7 @@ export function brokerContract(name: string, install: () => Promise<Installation
     describe('with events', () => eventGuarantees(give));
     describe('with a pure router', () => routingGuarantees(give));
     describe('with conflicts', () => conflictGuarantees(give));
+    describe('with an order', () => orderGuarantees(give));
     describe('with publishers', () => publisherGuarantees(give));
     describe('with first attempts', () => firstAttemptGuarantees(give));
     describe('with tasks', () => taskGuarantees(give));

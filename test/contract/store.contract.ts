@@ -8,6 +8,7 @@ import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
 import { publishersContract } from './merchants/store-publishers.ts';
+import { sequenceContract } from './merchants/store-sequences.ts';
 import { subjectContract } from './merchants/store-subjects.ts';
 import { answersContract } from './requests/store-answers.ts';
 import { leasesContract } from './requests/store-leases.ts';
@@ -34,6 +35,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     healthContract(test);
     logContract(test);
     listContract(test);
+    sequenceContract(test);
     subjectContract(test);
     longListContract(test);
     feedContract(test);

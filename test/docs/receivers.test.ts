@@ -11,7 +11,7 @@ import {
   type RunningReceiver,
   startReceiverIn,
 } from '../support/receivers/documented-receivers.ts';
-import { post, signedWebhook } from '../support/receivers/signed-webhook.ts';
+import { answerTo, post, signedWebhook } from '../support/receivers/signed-webhook.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 /** A secret that a merchant of 2.2.8 chose. */
@@ -86,6 +86,39 @@ describe.each(installed)('the $name receiver', { timeout: RUN_MAX_MS }, (runtime
     const altered = webhook('KYC');
     expect(await post(url, { ...altered, isChunked: true, sentBody: `${altered.body} ` })).toBe(401);
     expect((await handled(2)).length).toBe(2);
+  });
+
+  test('does not apply a webhook that is older than one of the same thing, and says what it did', async () => {
+    running = await startReceiverIn(runtime, SECRET, await freePort());
+    const { url, handled, printed } = running;
+    const of = (type: string, subjectId: string, sequence: number) => ({
+      ...webhook(type),
+      subjectId,
+      sequence,
+    });
+    const [tx, other] = ['5b8e2f6a-0c1d-4e7f-9a3b-6d5c4b3a2f10', '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11'];
+    const newest = of('fiatToCrypto', tx, 1_740_824_129_948_044);
+    const older = of('fiatToCrypto', tx, 1_740_824_129_948_042);
+    const elsewhere = of('fiatToCrypto', other, 1_740_824_129_948_043);
+    const ofAnotherType = of('AML', tx, 1_740_824_129_948_041);
+    const tested = of('fiatToCrypto', tx, 0);
+    const later = of('fiatToCrypto', tx, 1_740_824_129_948_045);
+    const results: unknown[] = [];
+    for (const one of [newest, older, elsewhere, ofAnotherType, tested, newest, later])
+      results.push(await answerTo(url, one));
+    const [applied, dropped] = [
+      { status: 200, result: 'applied' },
+      { status: 200, result: 'older' },
+    ];
+    expect(results).toEqual([
+      ...[applied, dropped, applied, applied, dropped],
+      ...[{ status: 200, result: 'repeated' }, applied],
+    ]);
+    const inOrder = [newest, elsewhere, ofAnotherType, later].map(
+      ({ id, body }) => `received ${id} ${JSON.parse(body).type}`,
+    );
+    expect((await handled(4)).toSorted()).toEqual(inOrder.toSorted());
+    expect((await printed('older')).join('\n')).toContain(`older ${older.id} fiatToCrypto`);
   });
 
   test('takes a secret without whsec_, whose bytes are the key', async () => {

@@ -37,6 +37,7 @@ const DELIVERY = {
   deliveryId: 'd',
   eventId: 'e',
   endpointId: 'p',
+  ...{ entityId: 'n', subjectId: null, sequence: 1 },
   apiVersion: '2.3.8',
   trigger: 'test',
 } as const;

@@ -20,6 +20,9 @@ const delivery = {
   deliveryId: '7f3d1c52-7d43-5a86-a0a6-0f3f0f6f7a01',
   eventId: '0b7ad2a4-3a52-4a5e-9d2b-2f4f1f0c8a11',
   endpointId: '5f1b1c1e-98a7-4a52-8d43-8a37f2ab9c20',
+  entityId: '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11',
+  subjectId: '5b8e2f6a-0c1d-4e7f-9a3b-6d5c4b3a2f10',
+  sequence: 1_709_209_815_007_042,
   apiVersion: '2.3.8',
   trigger: 'live',
   attempt: 3,
@@ -89,7 +92,8 @@ test('a request has exactly the headers of the specification and the delivery', 
     ...['webhook-id', delivery.eventId, 'webhook-timestamp', '1709251201', 'webhook-signature', 'v1,c2ln'],
     ...['webhook-attempt', '3', 'webhook-delivery-id', delivery.deliveryId],
     ...['webhook-endpoint-id', delivery.endpointId, 'webhook-event-time', '2024-02-29T12:30:15.007Z'],
-    ...['webhook-api-version', '2.3.8'],
+    ...['webhook-api-version', '2.3.8', 'webhook-subject-id', delivery.subjectId],
+    ...['webhook-sequence', '1709209815007042'],
   ]);
 });
 

@@ -14,6 +14,7 @@ const TASK: DeliveryTask = {
   ...{
     entityId: randomUUID(),
     subjectId: null,
+    sequence: 1_700_000_000_000_001,
     type: 'KYC',
     subType: 'VERIFIED',
     apiVersion: '2.3.8',

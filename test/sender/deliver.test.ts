@@ -109,6 +109,7 @@ function taskOf(change: Partial<DeliveryTask> = {}): DeliveryTask {
     endpointId,
     entityId: randomUUID(),
     subjectId: null,
+    sequence: 1_700_000_000_000_001,
     type: 'KYC',
     subType: 'KYC_STARTED',
     apiVersion: '2.3.8',

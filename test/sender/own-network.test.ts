@@ -100,6 +100,7 @@ function addEndpoint(directory: Directory, url: string): DeliveryTask {
     endpointId: uuid,
     entityId: randomUUID(),
     subjectId: null,
+    sequence: 1_700_000_000_000_001,
     type: 'KYC',
     subType: 'KYC_STARTED',
     apiVersion: '2.3.8',

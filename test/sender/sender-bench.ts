@@ -114,6 +114,7 @@ export function taskOf(change: Partial<DeliveryTask> & { trigger: Trigger }): De
     endpointId,
     entityId: randomUUID(),
     subjectId: null,
+    sequence: 1_700_000_000_000_001,
     type: 'KYC',
     subType: 'KYC_STARTED',
     apiVersion: '2.3.8',

@@ -35,13 +35,13 @@ function storyJson(story: Story) {
 }
 
 function eventJson({ listed, state, lines }: StoryEvent, isPaused: boolean) {
-  const { event, subjectId, createdAt, routedAt } = listed;
+  const { event, subjectId, sequence, createdAt, routedAt } = listed;
   return {
     event_uuid: event.eventId,
     type: event.type,
     subType: event.subType,
     state,
-    ...subjectJson({ ...event, subjectId }),
+    ...subjectJson({ ...event, subjectId, sequence }),
     occurred_at: timestamp(event.occurredAt),
     created_at: timestamp(createdAt),
     routed_at: timestamp(routedAt),

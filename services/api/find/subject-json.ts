@@ -5,14 +5,16 @@ interface About {
   readonly type: EventType;
   readonly entityId: string;
   readonly subjectId: string | null;
+  readonly sequence: number;
 }
 
-/** Returns what an event is about, as every event, delivery and stream entry has it. */
-export function subjectJson({ type, entityId, subjectId }: About) {
+/** Returns what an event is about and its place, as every event, delivery and stream entry has them. */
+export function subjectJson({ type, entityId, subjectId, sequence }: About) {
   return {
     entity_uuid: entityId,
     subject_uuid: subjectId ?? entityId,
     transaction_uuid: transactionIdOf(type, subjectId),
+    sequence,
   };
 }
 

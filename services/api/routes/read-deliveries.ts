@@ -118,7 +118,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       context.store.merchants.get(merchantId),
     ]);
     if (found === undefined) throw new ApiError('event_not_found', '');
-    const { event, subjectId, routedAt, trace } = found;
+    const { event, subjectId, sequence, routedAt, trace } = found;
     const endpoints = await Promise.all(trace.map((line) => traceJson(context, merchantId, line)));
     // Rendered for this merchant: the event itself may hold fields that only entitled merchants see.
     const senderAccountDetails = merchant?.senderAccountDetails ?? false;
@@ -130,7 +130,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       event_uuid: event.eventId,
       type: event.type,
       subType: event.subType,
-      ...subjectJson({ ...event, subjectId }),
+      ...subjectJson({ ...event, subjectId, sequence }),
       entity_kind: event.entityKind,
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),

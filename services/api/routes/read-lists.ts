@@ -97,12 +97,12 @@ function verdictOf(word: string): RoutingVerdict['verdict'] {
   return word === ROUTED ? 'delivered_to' : (word as RoutingVerdict['verdict']);
 }
 
-function eventJson({ event, subjectId, createdAt, routedAt, trace }: EventListed) {
+function eventJson({ event, subjectId, sequence, createdAt, routedAt, trace }: EventListed) {
   return {
     event_uuid: event.eventId,
     type: event.type,
     subType: event.subType,
-    ...subjectJson({ ...event, subjectId }),
+    ...subjectJson({ ...event, subjectId, sequence }),
     entity_kind: event.entityKind,
     occurred_at: timestamp(event.occurredAt),
     created_at: timestamp(createdAt),

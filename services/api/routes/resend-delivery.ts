@@ -40,7 +40,7 @@ async function resend(
   if (source.trigger === 'test') throw new ApiError('test_not_resendable', 'This delivery was a test.');
   requireActive(endpoint);
   if (source.body === null) throw new ApiError('delivery_body_removed', '');
-  const { eventId, entityId, subjectId, type, subType, apiVersion, occurredAt, body } = source;
+  const { eventId, entityId, subjectId, sequence, type, subType, apiVersion, occurredAt, body } = source;
   // Includes the source's id: a careless client may resend two deliveries of one event under one key.
   const newId = requestedDeliveryId(`${asked}/${deliveryId}`, eventId, endpointId);
   if ((await log.delivery(merchantId, endpointId, newId)) === undefined) {
@@ -48,7 +48,7 @@ async function resend(
       ...{ merchantId, endpointId, action: 'delivery.resend' },
       details: { deliveryId: newId, of: deliveryId, eventId },
     });
-    const ids = { deliveryId: newId, eventId, merchantId, endpointId, entityId, subjectId };
+    const ids = { deliveryId: newId, eventId, merchantId, endpointId, entityId, subjectId, sequence };
     const once = { trigger: 'manual', attemptsMax: 1 } as const;
     await publishRequested(context, { ...ids, type, subType, apiVersion, occurredAt, body, ...once });
   }

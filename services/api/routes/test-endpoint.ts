@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { entityKindsOf, SUB_TYPES, subTypesOf, typesOf } from '../../domain/catalog/catalog.ts';
+import { NO_SEQUENCE } from '../../domain/catalog/sequence.ts';
 import { subjectIdOf } from '../../domain/catalog/subject.ts';
 import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
 import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
@@ -125,6 +126,7 @@ function deliveryOf(
     endpointId: endpoint.uuid,
     entityId: event.entityId,
     subjectId: subjectIdOf(event),
+    sequence: NO_SEQUENCE,
     type: event.type,
     subType: event.subType,
     apiVersion: endpoint.apiVersion,

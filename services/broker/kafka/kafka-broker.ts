@@ -150,7 +150,8 @@ class KafkaEngine implements KafkaBroker {
     const poison = (record: ReadRecord, detail: string, done: () => void) =>
       this.#poison(record, undecodable(detail), done);
     const windows = windowsOf(options.repeats, options);
-    const events = { ...options, topic: topics.events, open, seen: windows.events, closing };
+    const brokersNow = () => time.fromClock(clock.now());
+    const events = { ...options, topic: topics.events, open, seen: windows.events, brokersNow, closing };
     const eventStream = new EventsTopic(events);
     const mayBegin = () => this.#producer.isPrompt;
     const mayWrite = (topic: string, key: string) => this.#producer.isPromptFor(topic, key);

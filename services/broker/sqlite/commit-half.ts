@@ -1,10 +1,10 @@
 import { ByteWriter } from '../../codec/byte-writer.ts';
 import type { RecordCodec } from '../../codec/record-codec.ts';
 import {
+  bytesAfterContent,
   deadLetterCodec,
   directoryCodec,
   eventTextCodec,
-  publisherBytes,
   quarantinedCodec,
   taskCodec,
 } from '../../codec/records.ts';
@@ -123,7 +123,7 @@ export class CommitHalf {
     this.#routed ??= new ByteWriter(this.#spare.take());
     const start = this.#routed.length;
     eventTextCodec.encode(event, this.#routed);
-    this.#routed.truncate(this.#routed.length - publisherBytes(event));
+    this.#routed.truncate(this.#routed.length - bytesAfterContent(event));
     this.#routedLengths.push(this.#routed.length - start);
   }
 
@@ -145,7 +145,7 @@ export class CommitHalf {
     this.#bytes += writer.length - start;
     if (stream !== EVENTS || !checked) return;
     const length = writer.length - start;
-    this.#eventLengths.push(length - publisherBytes(record as DomainEvent), length);
+    this.#eventLengths.push(length - bytesAfterContent(record as DomainEvent), length);
   }
 
   /** Appends a task to its stream of first attempts, or to the delayed ones. */

@@ -3,6 +3,7 @@ import { growingPause } from '../../process/growing-pause.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { CommitHalf, SpareBuffers } from './commit-half.ts';
 import type { EngineThread } from './file/engine-thread.ts';
+import { Sequencer } from './file/sequencer.ts';
 import type { CommitReply, FailReply, Reply } from './file/wire.ts';
 import { SettlementsWait } from './settlements-wait.ts';
 
@@ -58,6 +59,8 @@ interface Running {
  *                                    └──► dead (a failed fsync, or `end`): nothing is written any more
  */
 export class CommitQueue {
+  /** Of the events that are published. */
+  readonly sequencer: Sequencer;
   readonly #thread: EngineThread;
   readonly #clock: Clock;
   readonly #file: string;
@@ -84,6 +87,8 @@ export class CommitQueue {
     /** The data file, for the log. */
     readonly file: string;
     readonly log: Logger | undefined;
+    /** The highest sequence in the file. */
+    readonly sequence: number;
     /** Called before anyone is notified that it is durable. Without publications: they go into the next commit. */
     readonly committed: Committed;
     readonly fatal: (error: Error) => void;
@@ -93,6 +98,7 @@ export class CommitQueue {
     this.#file = options.file;
     this.#log = options.log;
     this.#committed = options.committed;
+    this.sequencer = new Sequencer(options.clock, options.sequence);
     this.#fatal = options.fatal;
     this.#settlements = new CommitHalf(this.#spare);
     this.#publications = new CommitHalf(this.#spare);
@@ -214,8 +220,10 @@ export class CommitQueue {
   }
 
   #send(running: Running, settlements: ArrayBuffer, publications: ArrayBuffer): void {
+    // Read when it is sent: it covers every event of the commit.
+    const { last: sequence } = this.sequencer;
     this.#thread.send(
-      { kind: 'commit', at: running.at, setBy: this.#clock.wall(0), settlements, publications },
+      { kind: 'commit', at: running.at, setBy: this.#clock.wall(0), sequence, settlements, publications },
       [settlements, publications],
       (reply) => {
         if (this.#dead) return;

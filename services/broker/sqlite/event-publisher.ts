@@ -57,7 +57,8 @@ export class EventPublisher {
     return published;
   }
 
-  #publishAccepted(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+  #publishAccepted(given: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+    const events = given.map((event) => this.#deps.queue.sequencer.next(event));
     const results = this.#routed(events);
     return results ? this.#publishRouted(events, results) : this.#publishEvents(events);
   }
@@ -69,9 +70,10 @@ export class EventPublisher {
   ): Promise<PublishedEvent[]> {
     const at = this.#deps.clock.wall();
     const [refused, results]: [DomainEvent[], RouterResult[]] = [[], []];
-    for (const event of events) {
-      const refusal = refusals.get(event);
+    for (const given of events) {
+      const refusal = refusals.get(given);
       if (refusal === undefined) continue;
+      const event = this.#deps.queue.sequencer.next(given);
       refused.push(event);
       results.push({ kind: 'quarantined', record: refusedRecord(event, refusal, at) });
     }

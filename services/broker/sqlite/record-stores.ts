@@ -6,6 +6,7 @@ import type { Broker, ListOptions, RecordStore, Requeued, RequeueOptions } from 
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
+import type { Sequencer } from './file/sequencer.ts';
 import { EVENTS, type RecordStoreTable, type StoredRecord } from './file/wire.ts';
 import { eventOf, taskOf } from './settle.ts';
 
@@ -84,7 +85,7 @@ async function requeue(
   for (const stored of records) {
     const record = decoded(stored, decoderOf);
     const refusal = await whyItWouldReturn(record, stillRefused);
-    const putBack = putBackOf(record, newIdOf(record), clock);
+    const putBack = putBackOf(record, newIdOf(record), clock, queue.sequencer);
     if (refusal !== null) refused.push({ position: stored.key, detail: refusal });
     else if (putBack) found.push({ id: Number(stored.key), putBack });
     else refused.push({ position: stored.key, detail: 'its bytes are not a record of this version' });
@@ -115,15 +116,21 @@ function putBackOf(
   record: Quarantined,
   newId: string | null,
   clock: Pick<Clock, 'now'>,
+  sequencer: Sequencer,
 ): ((half: CommitHalf) => void) | undefined {
   if (record.reason === 'attempt_stalled') {
     const task = taskOf(record);
     return task && ((half) => half.appendTask({ ...task, hop: task.hop + 1 }, clock.now()));
   }
   const event = eventOf(record);
-  if (event && newId !== null) return (half) => half.append(EVENTS, { ...event, eventId: newId }, true);
+  if (!event) return undefined;
+  if (newId !== null) {
+    const renamed = sequencer.next({ ...event, eventId: newId });
+    return (half) => half.append(EVENTS, renamed, true);
+  }
+  const again = sequencer.again(event);
   // The id is already known, so it is not checked again.
-  return event && ((half) => half.append(EVENTS, event));
+  return (half) => half.append(EVENTS, again);
 }
 
 function idsOf(positions: readonly string[]): number[] {

@@ -121,7 +121,7 @@ class SqliteEngine implements SqliteBroker {
     this.#streams = new Streams(thread, opened, clock, failed);
     this.#directory = new DirectoryTable(thread, this.#streams.decoderOf);
     this.#queue = new CommitQueue({
-      ...{ thread, clock, log, file: options.file },
+      ...{ thread, clock, log, file: options.file, sequence: opened.sequence },
       fatal: failed,
       committed: (settlements, publications, at, reply) => {
         this.#streams.committed(settlements, publications, at, reply);

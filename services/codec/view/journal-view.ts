@@ -60,6 +60,7 @@ export class ViewedEvent implements EventAsText {
   readonly simulated: boolean;
   readonly dataBytes: Buffer;
   readonly publishedBy?: string;
+  readonly sequence?: number;
 
   constructor(from: AvroCursor) {
     this.eventId = from.text();
@@ -72,6 +73,7 @@ export class ViewedEvent implements EventAsText {
     this.simulated = from.boolean();
     this.dataBytes = from.view();
     if (from.isPresent()) this.publishedBy = from.knownText();
+    if (from.isPresent()) this.sequence = from.double();
   }
 
   get data(): string {
@@ -128,6 +130,7 @@ class ViewedHead implements DeliveryHead {
     from.long();
     from.at += TIMES_BYTES;
     if (from.isPresent()) from.skip();
+    from.at += SEQUENCE_BYTES;
   }
 
   get eventId(): string {
@@ -140,6 +143,10 @@ class ViewedHead implements DeliveryHead {
 
   get subjectId(): string | null {
     return this.#whole.subjectId;
+  }
+
+  get sequence(): number {
+    return this.#whole.sequence;
   }
 
   get type(): DeliveryHead['type'] {
@@ -180,6 +187,7 @@ class ViewedHead implements DeliveryHead {
 const TEXTS_AFTER_ENDPOINT = 5;
 /** occurredAt, acceptedAt. */
 const TIMES_BYTES = 16;
+const SEQUENCE_BYTES = 8;
 
 function wholeHead(from: AvroCursor): DeliveryHead {
   const head = {
@@ -197,6 +205,7 @@ function wholeHead(from: AvroCursor): DeliveryHead {
     occurredAt: from.double(),
     acceptedAt: from.double(),
     subjectId: from.isPresent() ? from.text() : null,
+    sequence: from.double(),
   };
   return head as DeliveryHead;
 }

@@ -26,13 +26,15 @@ export interface CommitNote {
   readonly topicId: string | null;
   /** Lost records that no operator has acknowledged. */
   readonly lost: LostRange | null;
+  /** A number that the reader keeps with its position. */
+  readonly mark?: number | undefined;
 }
 
 /**
- * Writes `1;<windowStart>;<bitmap>;<topicId>;<from>-<to>-<count>`: bit i of the bitmap (base64) is offset + 1 + i.
- * Offsets too far ahead are omitted, and so are the last two fields where there is neither a topic id nor a range.
+ * Writes `1;<windowStart>;<bitmap>;<topicId>;<from>-<to>-<count>;<mark>`: bit i of the bitmap (base64) is offset + 1 + i.
+ * Offsets too far ahead are omitted, and so are the last fields where there are none.
  */
-export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNote): string {
+export function writeNote({ offset, windowStart, done, topicId, lost, mark }: CommitNote): string {
   let last = -1;
   for (const one of done) {
     const bit = one - offset - 1;
@@ -44,13 +46,14 @@ export function writeNote({ offset, windowStart, done, topicId, lost }: CommitNo
     if (bit <= last) bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
   const range = lost ? writeRange(lost) : '';
-  const known = topicId || range ? `;${topicId ?? ''};${range}` : '';
-  return `1;${windowStart};${Buffer.from(bits).toString('base64')}${known}`;
+  const known = topicId || range || mark !== undefined ? `;${topicId ?? ''};${range}` : '';
+  const marked = mark === undefined ? '' : `;${mark}`;
+  return `1;${windowStart};${Buffer.from(bits).toString('base64')}${known}${marked}`;
 }
 
 /** Parses a note. A commit of another program has none: then nothing beyond the offset is known to be done. */
 export function readNote(offset: number, metadata: string | null): CommitNote {
-  const [version, start, bitmap, topicId, range] = (metadata ?? '').split(';');
+  const [version, start, bitmap, topicId, range, mark] = (metadata ?? '').split(';');
   const windowStart = Number(start);
   if (version !== '1' || bitmap === undefined || !Number.isInteger(windowStart)) {
     return { offset, windowStart: offset, done: new Set(), topicId: null, lost: null };
@@ -65,7 +68,13 @@ export function readNote(offset: number, metadata: string | null): CommitNote {
     done,
     topicId: topicId || null,
     lost: readRange(range),
+    mark: readMark(mark),
   };
+}
+
+function readMark(text: string | undefined): number | undefined {
+  const mark = Number(text || Number.NaN);
+  return Number.isSafeInteger(mark) ? mark : undefined;
 }
 
 /** Returns the offset after the last record that is done: the log has been at least this long. */

@@ -57,6 +57,10 @@ export class Partition {
   /** The topic's id while this partition was read; null = not known. */
   topicId: string | null = null;
   #lost: LostRange | null = null;
+  /** The number that the reader stored with the position where this partition was begun. */
+  mark: number | undefined;
+  /** Returns the number to store with a position; set by a reader that keeps one. */
+  markAt: (offset: number) => number | undefined = () => this.mark;
   /** Returns where reading must start to remember as much again; set by the memory of seen records. */
   windowStart: () => number | undefined = () => undefined;
   /** Everything before it is done. */
@@ -75,6 +79,7 @@ export class Partition {
   start(note: CommitNote, first: number, acknowledged = 0): void {
     this.#lost = joined(rangeFrom(note.lost, acknowledged), deletedBefore(first, note, acknowledged));
     this.#prefix = Math.max(note.offset, first);
+    this.mark = note.mark;
     for (const offset of note.done) if (offset >= this.#prefix) this.#done.add(offset);
     this.next = Math.max(note.windowStart, first);
     this.#advance();
@@ -165,7 +170,8 @@ export class Partition {
     if (this.next === null || !this.isAlive) return null;
     const windowStart = Math.min(this.windowStart() ?? this.#prefix, this.#prefix);
     const { topicId } = this;
-    const note = { offset: this.#prefix, windowStart, done: this.#done, topicId, lost: this.#lost };
+    const mark = this.markAt(this.#prefix);
+    const note = { offset: this.#prefix, windowStart, done: this.#done, topicId, lost: this.#lost, mark };
     const metadata = writeNote(note);
     if (`${this.#prefix};${metadata}` === this.#committed) return null;
     return { offset: `${this.#prefix}`, metadata };

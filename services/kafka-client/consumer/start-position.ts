@@ -96,7 +96,12 @@ function replacedNote(
       ? 'the topic was deleted and created again: reading it from its beginning'
       : 'the topic was deleted and created again, or its end was lost, and no topic id tells which: reading it from its beginning',
   );
-  return { note: atFirst, isAnew: true };
+  return { note: { ...atFirst, mark: markAfter(note, known.reach) }, isAnew: true };
+}
+
+/** Returns a mark for a new log: with the offsets added, it goes on above those of the log before. */
+function markAfter({ mark }: CommitNote, reach: number): number | undefined {
+  return mark === undefined ? undefined : mark + reach;
 }
 
 /** Logs and counts a loss, as an error: deleted records cannot come back. */

@@ -45,6 +45,7 @@ export const FORMS: Readonly<Record<string, readonly TableForm[]>> = {
           event_id: 'ev.event_id',
           entity_id: 'ev.entity_id',
           subject_id: 'ev.subject_id',
+          sequence: 'ev.sequence',
           occurred_at: 'ev.occurred_at',
         },
         ...{ merchant: 'ev.merchant', sub_type: 'ev.sub_type', removed: 'ev.bodies_removed_at IS NOT NULL' },

@@ -15,6 +15,7 @@ export interface EventHead {
   readonly eventId: string;
   readonly entityId: string;
   readonly subjectId: string | null;
+  readonly sequence: number;
   readonly type: number;
   readonly subType: string;
 }
@@ -79,8 +80,8 @@ export function feedContents(
   }
 }
 
-function toHead({ eventId, entityId, subjectId, type, subType }: EventHead) {
-  return { eventId, entityId, subjectId, type: EVENT_TYPE.word(type), subType };
+function toHead({ eventId, entityId, subjectId, sequence, type, subType }: EventHead) {
+  return { eventId, entityId, subjectId, sequence, type: EVENT_TYPE.word(type), subType };
 }
 
 function toFeedDelivery(head: DeliveryHead): FeedDelivery {

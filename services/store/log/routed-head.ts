@@ -1,3 +1,4 @@
+import { NO_SEQUENCE } from '../../domain/catalog/sequence.ts';
 import type { DeliveryHead, Routed } from '../../domain/journal.ts';
 import { ATTEMPTS_MAX } from '../../domain/retry.ts';
 
@@ -12,6 +13,7 @@ export function headOf({ event, subjectId, acceptedAt }: Routed, line: Delivered
     endpointId: line.endpointId,
     entityId: event.entityId,
     subjectId,
+    sequence: event.sequence ?? NO_SEQUENCE,
     type: event.type,
     subType: event.subType,
     apiVersion: line.apiVersion,

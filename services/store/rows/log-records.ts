@@ -21,6 +21,7 @@ export interface DeliveryColumns<Id> {
   readonly event_id: Id;
   readonly entity_id: Id;
   readonly subject_id: Id | null;
+  readonly sequence: number;
   readonly sub_type: string;
   readonly occurred_at: number;
   readonly type: number;
@@ -49,6 +50,7 @@ function toDelivery<Id>(
     eventId: idOf(row.event_id),
     entityId: idOf(row.entity_id),
     subjectId: row.subject_id === null ? null : idOf(row.subject_id),
+    sequence: row.sequence,
     type: EVENT_TYPE.word(row.type),
     subType: row.sub_type,
     apiVersion: API_VERSION.word(row.api_version),
@@ -110,6 +112,7 @@ export interface EventColumns<Id> {
   readonly event_id: Id;
   readonly entity_id: Id;
   readonly subject_id: Id | null;
+  readonly sequence: number;
   /** Null = it is not known who published it. */
   readonly published_by: Id | null;
   readonly entity_kind: number;
@@ -151,6 +154,7 @@ export function recordsWith<Id>(idOf: (id: Id) => string) {
     ): EventListed => ({
       event: toEventHead(row, merchantId, idOf),
       subjectId: row.subject_id === null ? null : idOf(row.subject_id),
+      sequence: row.sequence,
       createdAt: row.created_at,
       routedAt: row.routed_at,
       trace: toTrace(row, endpointName),

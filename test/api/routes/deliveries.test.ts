@@ -47,6 +47,7 @@ function attemptedEntry(event: DomainEvent, attempt: number, change: Partial<Att
     endpointId: endpoint.uuid,
     entityId: event.entityId,
     subjectId: subjectIdOf(event),
+    sequence: event.sequence ?? 0,
     type: event.type,
     subType: event.subType,
     apiVersion: '2.3.8',

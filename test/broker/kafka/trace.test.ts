@@ -140,6 +140,7 @@ describe('the trace header is read', () => {
       topic: topics.events,
       open: () => ({ isTrusted: true, start: async () => {}, done: () => {} }) as unknown as TopicConsumer,
       seen: { windowMs: 3_600_000, budget: new IdsBudget(1000) },
+      brokersNow: () => clock.now(),
       closing: new AbortController().signal,
     });
     void stream.start();

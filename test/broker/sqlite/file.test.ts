@@ -126,21 +126,28 @@ describe('a broker file of an earlier version', () => {
     const broker = await open();
     await broker.publishTasks(tasks.map((task) => ({ task, journal: [] })));
     await broker.close();
-    // The same rows as a version before `parked` would have written them: without its last byte, the null.
+    // The same rows as a version before these would have written them: without a null, a text and a double.
     const older = JSON.parse(taskCodec.schema);
-    older.fields = older.fields.filter((field: { name: string }) => field.name !== 'parked');
+    const later = ['parked', 'subjectId', 'sequence'];
+    older.fields = older.fields.filter(({ name }: { name: string }) => !later.includes(name));
+    const bytes = 1 + 2 + (first.subjectId?.length ?? 0) + 8;
     const db = new Database(file);
     const add = db.prepare("INSERT INTO writer_schema(id, record, schema) VALUES (77, 'task', ?)");
     add.run(JSON.stringify(older));
     const cut = (table: string) =>
-      db.exec(`UPDATE ${table} SET schema = 77, blob = substr(blob, 1, length(blob) - 1)`);
+      db.exec(`UPDATE ${table} SET schema = 77, blob = substr(blob, 1, length(blob) - ${bytes})`);
     cut('log_live');
     cut('delayed');
     db.exec('UPDATE delayed SET due = 1');
     db.close();
     const seen = await tasksOf(await open(), 2);
     // The row's due time is the one that counts: it is moved when the system's time was set.
-    expect(seen).toEqual(expect.arrayContaining([first, { ...second, dueAt: 1 }]));
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        { ...first, subjectId: null, sequence: 0 },
+        { ...second, subjectId: null, sequence: 0, dueAt: 1 },
+      ]),
+    );
   });
 
   it('is refused in one line when its records cannot be read', async () => {

@@ -31,7 +31,7 @@ let positions: number[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hookrail-recent-'));
   file = join(folder, 'broker.db');
-  positions = [...STREAMS.map(() => 0), 0];
+  positions = [...STREAMS.map(() => 0), 0, 0];
   open();
 });
 
@@ -203,8 +203,9 @@ it('ends whose commit failed are kept when it is tried again', () => {
     const half = new CommitHalf(new SpareBuffers());
     fill(half);
     const publications = new CommitHalf(new SpareBuffers()).seal();
-    const request = { kind: 'commit', at: 0, setBy: 0, settlements: half.seal(), publications } as const;
-    return () => committer.commit(request);
+    const request = { kind: 'commit', at: 0, setBy: 0, sequence: 0, publications } as const;
+    const settlements = half.seal();
+    return () => committer.commit({ ...request, settlements });
   };
   const openEntries = () => recent.rows(JOURNAL).map(({ first }) => first);
   write((half) => half.append(JOURNAL, routed(anEvent())))();
@@ -259,7 +260,7 @@ it('any order of rows, ends, crashes and failures leaves the rows that are open'
     fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
       db.exec('DELETE FROM recent_commit; DELETE FROM position; DELETE FROM log_done');
       for (const stream of STREAMS) db.exec(`DELETE FROM log_${stream}`);
-      positions = [...STREAMS.map(() => 0), 0];
+      positions = [...STREAMS.map(() => 0), 0, 0];
       reopen();
       const open = new Set<string>();
       const pickOf = (pick: number) => [...open][pick % Math.max(1, open.size)]?.split(':').map(Number) ?? [];

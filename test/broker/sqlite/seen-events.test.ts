@@ -14,7 +14,7 @@ import { anEvent } from '../../support/records/broker-records.ts';
 
 const clock = systemClock();
 /** Where the streams of an empty file go on. */
-const NOWHERE = [0, 0, 0, 0, 0, 0];
+const NOWHERE = [0, 0, 0, 0, 0, 0, 0];
 let folder: string;
 let file: string;
 

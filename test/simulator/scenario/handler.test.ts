@@ -17,14 +17,31 @@ afterAll(() => {
 });
 
 /** Starts a handler on plain HTTP that answers with what `answer` returns; returns its URL. */
-async function handler(answer: (request: IncomingMessage, body: Buffer) => number): Promise<string> {
+async function handler(
+  answer: (request: IncomingMessage, body: Buffer) => number,
+  resultOf: (request: IncomingMessage) => string | undefined = () => undefined,
+): Promise<string> {
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray());
+    const result = resultOf(request);
+    if (result !== undefined) response.setHeader('webhook-result', result);
     response.writeHead(answer(request, body)).end();
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://localhost:${(server.address() as AddressInfo).port}/hook`;
+}
+
+/** Returns a function that says of each webhook whether it is older than one that came before. */
+function guard(): (request: IncomingMessage) => string {
+  const latest = new Map<string, number>();
+  return ({ headers }) => {
+    const about = `${headers['webhook-subject-id']}`;
+    const sequence = Number(headers['webhook-sequence']);
+    if (sequence < (latest.get(about) ?? 0)) return 'older';
+    latest.set(about, sequence);
+    return 'applied';
+  };
 }
 
 const isAuthentic = ({ headers }: IncomingMessage, body: Buffer) =>
@@ -47,7 +64,7 @@ async function check(
   };
 }
 
-test('a handler that verifies and drops duplicates passes everything', async () => {
+test('a handler that verifies and drops duplicates and what is older passes everything', async () => {
   const seen = new Set<unknown>();
   let repeated = 0;
   const url = await handler((request, body) => {
@@ -56,7 +73,7 @@ test('a handler that verifies and drops duplicates passes everything', async () 
     if (seen.has(id)) repeated += 1;
     seen.add(id);
     return 204;
-  });
+  }, guard());
   expect(await check(url, '*')).toEqual({ code: EXIT.ok, failed: {}, stderr: '' });
   // Two resends and one event that is published again.
   expect(repeated).toBe(3);
@@ -96,6 +113,36 @@ test('a handler that refuses duplicates is told that they must get a 2xx too', a
   expect(failed['chaos.duplicates']?.[0]).toBe(
     'received-again: your app answered 409 to a repeated webhook (must be 2xx again)',
   );
+});
+
+test('a handler without a guard is told that it applied what newer webhooks had overtaken', async () => {
+  const only = 'chaos.overtaken';
+  const says = 'do not apply it, and answer with the header "webhook-result: older" (docs/order.md)';
+  const came = 'older: a webhook came that is older than the one before, and your app';
+  const silent = await check(await handler(() => 200), only);
+  expect(silent).toMatchObject({
+    code: EXIT.expectation,
+    failed: { [only]: [`${came} does not say what it did: ${says}`] },
+  });
+  const applied = await handler(
+    () => 200,
+    () => 'applied',
+  );
+  expect((await check(applied, only)).failed).toEqual({
+    [only]: [`${came} says webhook-result: applied: ${says}`],
+  });
+  const isOlder = guard();
+  let last = '';
+  const strict = await handler(
+    () => (last === 'older' ? 409 : 200),
+    (request) => {
+      last = isOlder(request);
+      return last;
+    },
+  );
+  expect((await check(strict, only)).failed).toEqual({
+    [only]: ['older: your app answered 409 to a webhook that is older (must be 2xx)'],
+  });
 });
 
 test('a handler that refuses every genuine webhook is asked for its secret', async () => {

@@ -23,7 +23,7 @@ const NAMES = `
   wallet: created
   otp: bounce
   journey: individual corporate
-  chaos: duplicates out-of-order late
+  chaos: duplicates out-of-order late overtaken
   security: bad-secret bad-signature stale-timestamp replayed
   receiver: down flaky slow 500-then-200 410 redirect hang reset huge-body tls-expired
   rotate: mid-flight
@@ -51,8 +51,8 @@ const EVENTS = SCENARIOS.flatMap((scenario) =>
   ),
 );
 
-test('the library has the 57 scenarios', () => {
-  expect(expected).toHaveLength(57);
+test('the library has the 58 scenarios', () => {
+  expect(expected).toHaveLength(58);
   expect(scenarioNames()).toEqual(expected.sort());
 });
 

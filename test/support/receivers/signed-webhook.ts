@@ -8,6 +8,9 @@ export interface SignedWebhook {
   /** Unix seconds. */
   readonly at: number;
   readonly secret: string;
+  /** What it is about, and its place; absent: it has no such headers. */
+  readonly subjectId?: string;
+  readonly sequence?: number;
   /** The text that is signed. */
   readonly body: string;
   /** The text that arrives; `body` unless it was changed on the way. */
@@ -28,7 +31,15 @@ export function signedWebhook(secret: string, type: string): SignedWebhook {
 }
 
 /** Resolves with the status of the response. */
-export function post(url: string, webhook: SignedWebhook): Promise<number> {
+export async function post(url: string, webhook: SignedWebhook): Promise<number> {
+  return (await answerTo(url, webhook)).status;
+}
+
+/** Resolves with the status of the response, and what the receiver says that it did. */
+export function answerTo(
+  url: string,
+  webhook: SignedWebhook,
+): Promise<{ readonly status: number; readonly result: string }> {
   const {
     id,
     at,
@@ -47,11 +58,14 @@ export function post(url: string, webhook: SignedWebhook): Promise<number> {
     'webhook-id': id,
     'webhook-timestamp': `${at}`,
     'webhook-signature': webhook.signatures?.(signature) ?? signature,
+    ...(webhook.subjectId && { 'webhook-subject-id': webhook.subjectId }),
+    ...(webhook.sequence !== undefined && { 'webhook-sequence': `${webhook.sequence}` }),
     ...(isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length }),
   };
   return new Promise((resolve, reject) => {
     const sending = request(url, { method: 'POST', headers, agent: false }, (response) => {
-      response.resume().once('end', () => resolve(response.statusCode ?? 0));
+      const result = `${response.headers['webhook-result'] ?? ''}`;
+      response.resume().once('end', () => resolve({ status: response.statusCode ?? 0, result }));
     });
     sending.once('error', reject);
     if (!isChunked) sending.end(bytes);

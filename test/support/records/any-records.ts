@@ -17,6 +17,7 @@ const headFields = {
   endpointId: text,
   entityId: text,
   subjectId: or(text),
+  sequence: fc.integer({ min: 0, max: 2 ** 53 - 1 }),
   type: text,
   subType: text,
   apiVersion: text,
@@ -45,6 +46,7 @@ export const event = fc.record({
   simulated: fc.boolean(),
   data: fc.dictionary(text, fc.jsonValue()).map((data) => JSON.parse(JSON.stringify(data))),
   publishedBy: fc.option(fc.oneof(fc.uuid(), text), { nil: undefined }),
+  sequence: fc.option(fc.integer({ min: 0, max: 2 ** 53 - 1 }), { nil: undefined }),
 }) as unknown as fc.Arbitrary<DomainEvent>;
 const response = fc.record({
   status: small,

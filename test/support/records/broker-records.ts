@@ -37,6 +37,7 @@ export function aTask(over: Partial<DeliveryTask> = {}): DeliveryTask {
     endpointId: 'endpoint-1',
     entityId: 'entity-1',
     subjectId: 'transaction-1',
+    sequence: 1_700_000_000_001_042,
     type: 'KYC',
     subType: 'KYC_APPROVED',
     apiVersion: '2.3.8',

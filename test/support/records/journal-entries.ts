@@ -101,6 +101,7 @@ export function head(
     endpointId,
     entityId: event.entityId,
     subjectId: subjectIdOf(event),
+    sequence: event.sequence ?? 0,
     type: event.type,
     subType: event.subType,
     apiVersion: '2.3.8',

@@ -10,9 +10,10 @@ import type { ReceivedEvent } from '../../broker.ts';
 import { originOf, placeText } from '../quarantine/origin.ts';
 import type { KafkaRecords } from '../registry/records.ts';
 import { RepeatedEvents, type SeenEventsOptions } from '../seen/repeated-events.ts';
-import { requeuedAs } from '../seen/requeued.ts';
+import { keptSequence, requeuedAs, sequenceHeader } from '../seen/requeued.ts';
 import { publishedByIn } from './published-by.ts';
 import { refusalIn } from './refused.ts';
+import { Sequences } from './sequences.ts';
 import { StreamFeed } from './stream-feed.ts';
 import type { OpenTopic } from './task-streams.ts';
 
@@ -26,6 +27,8 @@ interface Deps {
   readonly topic: string;
   readonly open: OpenTopic;
   readonly seen: SeenEventsOptions;
+  /** Returns the time of the brokers' clocks, milliseconds. */
+  readonly brokersNow: () => number;
   readonly closing: AbortSignal;
   readonly activity?: Activity | undefined;
   readonly culprits?: Culprits | undefined;
@@ -36,12 +39,14 @@ export class EventsTopic {
   readonly feed: StreamFeed<ReceivedEvent>;
   readonly #deps: Deps;
   readonly #seen: RepeatedEvents;
+  readonly #sequences: Sequences;
   #consumer: TopicConsumer | null = null;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     limitRecordSize(deps.topic, EVENT_RECORD_BYTES_MAX);
     this.#seen = new RepeatedEvents(deps.seen);
+    this.#sequences = new Sequences(deps.brokersNow);
     this.feed = new StreamFeed<ReceivedEvent>({
       ...deps,
       reader: () => this.#consumer,
@@ -56,9 +61,12 @@ export class EventsTopic {
       heldBytesMax: HELD_BYTES_MAX,
       take: (record) => this.feed.add(record),
       takesDone: true,
-      assigned: (partition) => this.#seen.assigned(partition),
+      assigned: (partition) => {
+        this.#seen.assigned(partition);
+        this.#sequences.assigned(partition);
+      },
       changed: () => {
-        this.#seen.prune();
+        this.#prune();
         this.feed.prune();
       },
     });
@@ -69,13 +77,18 @@ export class EventsTopic {
   async stop(deadlineMs: number): Promise<void> {
     const consumer = this.#consumer;
     await consumer?.stop(deadlineMs);
-    this.#seen.prune();
+    this.#prune();
     if (this.#consumer === consumer) this.#consumer = null;
   }
 
   async abandon(): Promise<void> {
     await this.#consumer?.abandon();
+    this.#prune();
+  }
+
+  #prune(): void {
     this.#seen.prune();
+    this.#sequences.prune();
   }
 
   /** Returns undefined for a record that is only read to remember its event id. */
@@ -85,6 +98,7 @@ export class EventsTopic {
     // A producer's clock may be ahead of ours; nothing was accepted in the future.
     const acceptedAt = Math.min(timestamp, this.#deps.clock.wall());
     const decoded = this.#decoded(record, bytes);
+    const own = this.#sequences.of(record);
     const verdict = decoded.ok ? this.#check(record, acceptedAt, decoded.event) : 'first';
     if (record.isDone) {
       this.#consumer?.done(record);
@@ -94,17 +108,18 @@ export class EventsTopic {
     // An operator who puts an event back wants it judged anew.
     const refusal = requeuedAs(headers) === undefined ? refusalIn(headers) : undefined;
     const publishedBy = publishedByIn(headers);
+    const sequence = keptSequence(headers, own);
     return {
       bytes,
       acceptedAt,
-      decoded: withPublisher(
-        verdict === 'conflict' && decoded.ok ? conflicting(decoded.event) : decoded,
+      decoded: completed(verdict === 'conflict' && decoded.ok ? conflicting(decoded.event) : decoded, {
         publishedBy,
-      ),
+        sequence,
+      }),
       ...(verdict === 'repeat' ? { isRepeat: true } : {}),
       // Computed on demand: only the few quarantined events need it.
       get origin() {
-        return originOf(record);
+        return originOf({ ...record, headers: { ...headers, ...sequenceHeader(sequence) } });
       },
       ...(refusal === undefined ? {} : { refusal }),
       ...(traceparent === undefined ? {} : { traceparent }),
@@ -125,9 +140,12 @@ export class EventsTopic {
   }
 }
 
-function withPublisher(decoded: ReceivedEvent['decoded'], publishedBy: string): ReceivedEvent['decoded'] {
+function completed(
+  decoded: ReceivedEvent['decoded'],
+  { publishedBy, sequence }: { readonly publishedBy: string; readonly sequence: number },
+): ReceivedEvent['decoded'] {
   if (!decoded.ok) return { ...decoded, publishedBy };
-  return { ok: true, event: withData(decoded.event, decoded.event.data, publishedBy) };
+  return { ok: true, event: withData(decoded.event, decoded.event.data, publishedBy, sequence) };
 }
 
 function conflicting({ eventId, merchantId }: DomainEvent): ReceivedEvent['decoded'] {

@@ -243,7 +243,8 @@ export class Sources {
       eventId,
       merchantId,
       bytes,
-      origin: originOf(record),
+      // With its place among the events, for when it is put back.
+      origin: value.origin ?? originOf(record),
     };
   }
 

@@ -5,13 +5,13 @@ import type { Finding, TopicSpec } from './topic-spec.ts';
 // A default import, because Node does not see this named export of the package.
 const { ConfigResourceTypes } = kafkajs;
 
-const SETTINGS_READ = ['cleanup.policy', 'retention.bytes', 'retention.ms'];
+const SETTINGS_READ = ['cleanup.policy', 'message.timestamp.type', 'retention.bytes', 'retention.ms'];
 const HOUR_MS = 3_600_000;
 
 /** Settings by their Kafka names; null = the Kafka user may not read them. */
 type Settings = ReadonlyMap<string, string> | null;
 
-/** Returns the settings of the events topic that decide how long its records are kept. */
+/** Returns the settings of the events topic that decide how long its records are kept, and whose time they have. */
 export async function readEventsSettings(admin: Admin, topic: string): Promise<Settings> {
   try {
     const { resources } = await admin.describeConfigs({
@@ -27,7 +27,8 @@ export async function readEventsSettings(admin: Admin, topic: string): Promise<S
 }
 
 /**
- * Checks that the events topic keeps records for as long as routers may be down. Its owner decides: these are warnings.
+ * Checks that the events topic keeps records for as long as routers may be down, and has them stamped by the brokers. Its
+ * owner decides: these are warnings.
  * Pure.
  */
 export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: Settings): Finding[] {
@@ -67,6 +68,15 @@ export function checkEventsTopic({ topic, settings: wanted }: TopicSpec, found: 
       warning(
         `${topic} has cleanup.policy=${found.get('cleanup.policy')}: an event deletes earlier ones of its entity, ` +
           `read or not; ${ask('cleanup.policy=delete')}`,
+      ),
+    );
+  }
+  const stamped = found.get('message.timestamp.type');
+  if (stamped !== undefined && stamped !== 'LogAppendTime') {
+    findings.push(
+      warning(
+        `${topic} has message.timestamp.type=${stamped}: where a producer’s clock is wrong, webhook-sequence may fall when the ` +
+          `topic gets more partitions or is created again; ${ask('message.timestamp.type=LogAppendTime')}`,
       ),
     );
   }

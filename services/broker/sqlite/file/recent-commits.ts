@@ -12,8 +12,8 @@ const SLOTS = 128;
  * the second one stays empty.
  */
 const SLOT_BYTES = 8148;
-/** Where each stream goes on, and the delayed tasks. */
-const POSITIONS = STREAMS.length + 1;
+/** Where each stream and the delayed tasks go on, and the highest sequence of an event. */
+const POSITIONS = STREAMS.length + 2;
 /** Content length u32, number of the commit f64, positions f64 each. */
 const HEADER_BYTES = 4 + 8 + 8 * POSITIONS;
 /** The ids of this many commits move together into one row of `seen_recent`. */
@@ -55,7 +55,7 @@ export class RecentCommits {
   /** The rows and the marks of the next commit. */
   #added: BatchRow[] = [];
   readonly #marks = new ByteWriter();
-  /** Where each stream and the delayed tasks go on, as of the last commit; null: the table of positions has it. */
+  /** The numbers that `write` was given by the last commit; null: the table of positions has them. */
   positions: readonly number[] | null = null;
 
   constructor(db: Database.Database) {
@@ -123,8 +123,8 @@ export class RecentCommits {
   }
 
   /**
-   * Writes the commit within the caller's transaction. `positions`: where the streams and the delayed tasks go on.
-   * `seen`: the ids of its events.
+   * Writes the commit within the caller's transaction. `positions`: where the streams and the delayed tasks go on, and
+   * the highest sequence. `seen`: the ids of its events.
    */
   write(positions: readonly number[], seen: Uint8Array): void {
     this.#leave();

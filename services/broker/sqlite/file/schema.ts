@@ -9,7 +9,8 @@ const TABLES = `
   CREATE TABLE writer_schema(id INTEGER PRIMARY KEY, record TEXT NOT NULL, schema TEXT NOT NULL);
   -- The last commits, in a ring of slots (see recent-commits.ts).
   CREATE TABLE recent_commit(slot INTEGER PRIMARY KEY, content BLOB NOT NULL);
-  -- Where each stream goes on when no slot says it: positions are never used twice, also when every row is gone.
+  -- Where each stream goes on when no slot says it: positions are never used twice, also when every row is gone. The
+  -- two numbers after the last stream are of the delayed tasks and of the highest sequence.
   CREATE TABLE position(stream INTEGER PRIMARY KEY, next INTEGER NOT NULL);
   -- Which records of a batch row are done, until all of them are and the row goes.
   CREATE TABLE log_done(

@@ -59,6 +59,8 @@ export type Request =
       readonly at: number;
       /** How far the system's time is ahead of the clock that due times are written by, milliseconds. */
       readonly setBy: number;
+      /** The highest sequence of an event so far. */
+      readonly sequence: number;
       /** Settlements: retried until they are durable. */
       readonly settlements: ArrayBuffer;
       /** Publications: rejected when the commit fails. Both as `sealHalf` writes them. */
@@ -151,6 +153,8 @@ export interface OpenedFile {
   readonly pending: readonly number[];
   readonly oldest: readonly number[];
   readonly delayed: readonly number[];
+  /** The highest sequence of an event. */
+  readonly sequence: number;
   /** Every schema that records in the file were written with. */
   readonly schemas: readonly { readonly id: number; readonly record: string; readonly schema: string }[];
 }

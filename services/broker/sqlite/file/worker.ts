@@ -36,8 +36,13 @@ function open(): OpenFile | null {
     const { ids, all } = writerSchemas(db, schemas);
     const recent = new RecentCommits(db);
     const reader = new Reader(db, recent);
-    const engine = { lock, db, committer: new Committer(db, ids, recent), reader };
-    send({ kind: 'opened', instance: instanceOf(db, instance), ...reader.waiting(), schemas: all });
+    const committer = new Committer(db, ids, recent);
+    const { sequence } = committer;
+    const engine = { lock, db, committer, reader };
+    send({
+      ...{ kind: 'opened', instance: instanceOf(db, instance), ...reader.waiting() },
+      ...{ sequence, schemas: all },
+    });
     return engine;
   } catch (error) {
     db?.close();

@@ -89,6 +89,7 @@ interface EventRow {
   readonly event_id: Buffer;
   readonly entity_id: Buffer;
   readonly subject_id: Buffer | null;
+  readonly sequence: number;
   readonly type: number;
   readonly sub_type: string;
   readonly trace: string;
@@ -102,7 +103,7 @@ async function readEvents(
   const wanted = rows.filter(({ event_id }) => event_id !== null);
   if (wanted.length === 0) return [];
   const found = await statements.rows<EventRow>(
-    `SELECT event_id, entity_id, subject_id, type, sub_type, trace FROM event
+    `SELECT event_id, entity_id, subject_id, sequence, type, sub_type, trace FROM event
      WHERE event_id = ANY($1::bytea[]) AND merchant = $2 AND created_at >= $3 AND created_at <= $4`,
     [wanted.map(({ event_id }) => event_id), merchant, ...spanOf(wanted)],
   );
@@ -110,6 +111,7 @@ async function readEvents(
     eventId: idOf(row.event_id),
     entityId: idOf(row.entity_id),
     subjectId: row.subject_id && idOf(row.subject_id),
+    sequence: row.sequence,
     type: row.type,
     subType: row.sub_type,
     lines: JSON.parse(row.trace) as TraceLine[],
@@ -131,7 +133,8 @@ async function readDeliveries(
   const wanted = rows.filter(({ delivery_id }) => delivery_id !== null);
   if (wanted.length === 0) return [];
   return statements.rows<DeliveryRow>(
-    `SELECT delivery_id, event_id, entity_id, subject_id, type, sub_type, endpoint, api_version, trigger, attempts_max FROM delivery
+    `SELECT delivery_id, event_id, entity_id, subject_id, sequence, type, sub_type, endpoint, api_version, trigger, attempts_max
+     FROM delivery
      WHERE delivery_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at <= $3`,
     [wanted.map(({ delivery_id }) => delivery_id), ...spanOf(wanted)],
   );
@@ -147,6 +150,7 @@ function toDeliveryHead(
     eventId: idOf(row.event_id),
     entityId: idOf(row.entity_id),
     subjectId: row.subject_id && idOf(row.subject_id),
+    sequence: row.sequence,
     type: row.type,
     subType: row.sub_type,
     apiVersion: row.api_version,

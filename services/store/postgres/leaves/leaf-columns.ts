@@ -21,6 +21,7 @@ export const LEAF_COLUMNS: Readonly<Record<LeafKind, readonly string[]>> = {
     'trace',
     'published_by',
     'subject_id',
+    'sequence',
   ],
   delivery: [
     'seq',
@@ -46,6 +47,7 @@ export const LEAF_COLUMNS: Readonly<Record<LeafKind, readonly string[]>> = {
     'removed',
     'sub_type',
     'subject_id',
+    'sequence',
   ],
   attempt: [
     'attempt_id',

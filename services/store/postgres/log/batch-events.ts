@@ -1,3 +1,4 @@
+import { NO_SEQUENCE } from '../../../domain/catalog/sequence.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { API_VERSION, ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
 import type { ErasureOrders } from '../../log/erasure-orders.ts';
@@ -14,6 +15,7 @@ export interface EventState {
   readonly merchant: number;
   readonly entityId: string;
   readonly subjectId: string | null;
+  readonly sequence: number;
   readonly type: number;
   readonly subType: string;
   readonly occurredAt: number;
@@ -44,6 +46,7 @@ export interface StoredEventRow {
   readonly eventId: string;
   readonly entityId: string;
   readonly subjectId: string | null;
+  readonly sequence: number;
   readonly entity_kind: number;
   readonly type: number;
   readonly sub_type: string;
@@ -104,6 +107,7 @@ export class BatchEvents implements LogEvents {
       merchant,
       entityId,
       subjectId,
+      sequence: event.sequence ?? NO_SEQUENCE,
       type: EVENT_TYPE.of[event.type],
       subType: event.subType,
       occurredAt: event.occurredAt,
@@ -136,18 +140,16 @@ export class BatchEvents implements LogEvents {
   }
 
   ofDelivery(head: DeliveryHead, merchant: number, createdAt: number): number {
-    const { eventId, entityId, subjectId, subType, occurredAt } = head;
+    const { eventId, entityId, subjectId, sequence, subType, occurredAt } = head;
     const type = EVENT_TYPE.of[head.type];
-    return this.ofStored({ eventId, merchant, entityId, subjectId, type, subType, occurredAt, createdAt });
+    const ids = { eventId, merchant, entityId, subjectId, sequence };
+    return this.ofStored({ ...ids, type, subType, occurredAt, createdAt });
   }
 
   /** Returns the event of a delivery that was read. */
   ofStored(event: Omit<EventState, 'row'>): number {
-    const { eventId, merchant, entityId, subjectId, type, subType, occurredAt, createdAt } = event;
-    return (
-      this.#places.get(keyOf(eventId, merchant)) ??
-      this.#add({ eventId, merchant, entityId, subjectId, type, subType, occurredAt, createdAt, row: null })
-    );
+    const { eventId, merchant } = event;
+    return this.#places.get(keyOf(eventId, merchant)) ?? this.#add({ ...event, row: null });
   }
 
   /** Leaves are kept or dropped whole: a delivery does not keep its event. */
@@ -220,6 +222,7 @@ function toState(row: StoredEventRow): EventState {
     merchant: row.merchant,
     entityId: row.entityId,
     subjectId: row.subjectId,
+    sequence: row.sequence,
     type: row.type,
     subType: row.sub_type,
     occurredAt: row.occurred_at,

@@ -67,6 +67,7 @@ export class Batch {
         eventId: idOf(row.event_id),
         entityId: idOf(row.entity_id),
         subjectId: row.subject_id && idOf(row.subject_id),
+        sequence: row.sequence,
         merchant: row.merchant,
         type: row.type,
         subType: row.sub_type,

@@ -88,7 +88,8 @@ function addEvent(copies: Copies, state: EventState): void {
     .bigint(row.removedAt)
     .text(JSON.stringify(row.trace))
     .id(row.publishedBy)
-    .id(state.subjectId);
+    .id(state.subjectId)
+    .bigint(state.sequence);
 }
 
 function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined): void {
@@ -117,7 +118,8 @@ function addDelivery(copies: Copies, d: Delivery, event: EventState | undefined)
     .smallint(d.parked)
     .smallint(d.isRemoved)
     .text(event.subType)
-    .id(event.subjectId);
+    .id(event.subjectId)
+    .bigint(event.sequence);
 }
 
 function addAttempt(copies: Copies, attempt: Batch['attempts']['list'][number]): void {

@@ -136,8 +136,8 @@ export class PostgresDeliveryLog implements DeliveryLog {
     const { row, data: stored } = found;
     const isKept = row.removed_at === null && stored !== undefined;
     const data = isKept ? (JSON.parse(stored.toString()) as EventData) : null;
-    const { subjectId, routedAt, trace } = listed;
-    return { event: { ...listed.event, data }, subjectId, routedAt, trace };
+    const { subjectId, sequence, routedAt, trace } = listed;
+    return { event: { ...listed.event, data }, subjectId, sequence, routedAt, trace };
   }
 
   async endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined> {

@@ -121,8 +121,8 @@ type EventRow = Omit<StoredEventRow, 'eventId' | 'entityId' | 'subjectId'> & {
   readonly subject_id: Buffer | null;
 };
 
-const EVENTS = `SELECT seq, created_at, merchant, event_id, entity_id, subject_id, entity_kind, type, sub_type, occurred_at,
-  simulated, routed_at, removed_at, trace FROM event WHERE event_id = ANY($1::bytea[])`;
+const EVENTS = `SELECT seq, created_at, merchant, event_id, entity_id, subject_id, sequence, entity_kind, type, sub_type,
+  occurred_at, simulated, routed_at, removed_at, trace FROM event WHERE event_id = ANY($1::bytea[])`;
 
 async function readEvents(
   tx: Statements,

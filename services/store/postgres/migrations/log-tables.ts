@@ -27,10 +27,11 @@ CREATE SEQUENCE log_block;
 
 -- trace: see services/store/log/trace-lines.ts. removed_at: when its bodies were removed, by an erasure.
 -- published_by: the id of the key that published it, or 'kafka'; null where it is not known. subject_id: what it is about;
--- null = the entity.
+-- null = the entity. sequence: its place among the entity's events; 0: it has none.
 CREATE TABLE event (
   seq bigint NOT NULL,
   created_at bigint NOT NULL,
+  sequence bigint NOT NULL,
   merchant int NOT NULL,
   event_id bytea NOT NULL,
   entity_id bytea NOT NULL,
@@ -54,6 +55,7 @@ CREATE INDEX event_of_subject ON event (subject_id) WHERE subject_id IS NOT NULL
 CREATE TABLE delivery (
   seq bigint NOT NULL,
   created_at bigint NOT NULL,
+  sequence bigint NOT NULL,
   delivery_id bytea NOT NULL,
   event_id bytea NOT NULL,
   entity_id bytea NOT NULL,

@@ -27,8 +27,8 @@ type Packed<Head extends EventHead> = Omit<Head, 'eventId' | 'entityId' | 'subje
   readonly deliveryId: Uint8Array | string;
 };
 
-const EVENT_HEAD =
-  'ev.event_id AS eventId, ev.entity_id AS entityId, ev.subject_id AS subjectId, ev.type, ev.sub_type AS subType';
+const EVENT_HEAD = `ev.event_id AS eventId, ev.entity_id AS entityId, ev.subject_id AS subjectId, ev.sequence, ev.type,
+  ev.sub_type AS subType`;
 const DELIVERY_HEAD = `d.delivery_id AS deliveryId, d.api_version AS apiVersion, d.trigger,
   n.endpoint_id AS endpointId, ${EVENT_HEAD}`;
 const DELIVERY_JOINS =

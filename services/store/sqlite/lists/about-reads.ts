@@ -18,7 +18,7 @@ export const IS_ABOUT = `(:entity IS NULL OR ev.entity_id = :entity)
   AND (:transaction IS NULL OR (ev.subject_id = :transaction AND ev.type IN (${TRANSACTIONS})))`;
 
 /** Without the data and the bodies, which take most of a row. */
-export const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.subject_id, ev.entity_kind, ev.type, ev.sub_type,
+export const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.subject_id, ev.sequence, ev.entity_kind, ev.type, ev.sub_type,
   ev.occurred_at, ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
 
 type PackedId = Buffer | string | null;

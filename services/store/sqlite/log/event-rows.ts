@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { ViewedEvent } from '../../../codec/view/journal-view.ts';
+import { NO_SEQUENCE } from '../../../domain/catalog/sequence.ts';
 import type { DeliveryHead, Routed } from '../../../domain/journal.ts';
 import { packId } from '../../../sqlite/ids.ts';
 import { ENTITY_KIND, EVENT_TYPE } from '../../log/codes.ts';
@@ -38,7 +39,7 @@ export class EventRows {
     this.contents = new ContentWrites(db);
     this.erasures = new ErasureRows(db);
     this.#nextSeq = nextSeq(db, 'event');
-    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(18).fill('?').join(', ')})`);
+    this.#insert = db.prepare(`INSERT INTO event VALUES (${Array(19).fill('?').join(', ')})`);
     this.#complete = db.prepare(
       `UPDATE event SET entity_kind = ?, simulated = ?, routed_at = ?, trace = ?, data = ?, bodies = ?,
        published_by = coalesce(published_by, ?) WHERE seq = ?`,
@@ -90,6 +91,7 @@ export class EventRows {
       isRemoved ? Math.floor(at) : null,
       packedPublisher(event),
       packedSubject(subjectId),
+      event.sequence ?? NO_SEQUENCE,
     );
     if (!isRemoved) this.contents.add(seq, dataOf(event), bodies);
     this.index.add(merchant, eventId, seq);
@@ -128,6 +130,7 @@ export class EventRows {
       this.erasures.covers(head.entityId, merchant, createdAt) ? createdAt : null,
       null,
       packedSubject(head.subjectId),
+      head.sequence,
     );
     this.index.add(merchant, head.eventId, seq);
     return seq;

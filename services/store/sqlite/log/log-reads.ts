@@ -107,9 +107,9 @@ export class LogReads {
     if (row === undefined) return undefined;
     const data = row.data ?? this.#contents.of(found)?.data.toString() ?? null;
     const nameOf = (endpoint: number) => String(this.#endpointName.get(endpoint));
-    const { event, subjectId, routedAt, trace } = toListed(row, merchantId, nameOf);
+    const { event, subjectId, sequence, routedAt, trace } = toListed(row, merchantId, nameOf);
     const whole = { ...event, data: data === null ? null : JSON.parse(data) };
-    return { event: whole, subjectId, routedAt, trace };
+    return { event: whole, subjectId, sequence, routedAt, trace };
   }
 
   endpointOf(merchantId: string, deliveryId: string, seq: number | undefined): string | undefined {

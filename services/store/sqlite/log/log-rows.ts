@@ -14,8 +14,8 @@ export interface DeliveryRow extends DeliveryColumns<PackedId> {
  * Selects a delivery with its event's head and its endpoint's name; the condition follows. CROSS JOIN keeps the order
  * written: from the endpoint's deliveries, in the index's order, to their events and names.
  */
-export const SELECT_DELIVERY = `SELECT d.*, n.endpoint_id, ev.event_id, ev.entity_id, ev.subject_id, ev.sub_type,
-  ev.occurred_at
+export const SELECT_DELIVERY = `SELECT d.*, n.endpoint_id, ev.event_id, ev.entity_id, ev.subject_id, ev.sequence,
+  ev.sub_type, ev.occurred_at
   FROM delivery d CROSS JOIN event ev ON ev.seq = d.event CROSS JOIN log_endpoint n ON n.seq = d.endpoint`;
 
 export interface EventRow extends EventColumns<PackedId> {

@@ -29,7 +29,7 @@ CREATE INDEX log_endpoint_of_merchant ON log_endpoint (merchant);
 -- data, trace and routed_at are null until the event's routing is recorded. bodies: (code, length, bytes) per version,
 -- of events that are in no group of contents. created_at: when the event came in; last_at: the newest of its deliveries,
 -- which keeps it from being deleted. published_by: the id of the key, or 'kafka'; null where it is not known.
--- subject_id: what it is about; null = the entity.
+-- subject_id: what it is about; null = the entity. sequence: its place among the entity's events; 0: it has none.
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   event_id ANY NOT NULL,
@@ -48,7 +48,8 @@ CREATE TABLE event (
   bodies BLOB,
   bodies_removed_at INTEGER,
   published_by ANY,
-  subject_id ANY
+  subject_id ANY,
+  sequence INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE event_by_id (
   event_id ANY NOT NULL,

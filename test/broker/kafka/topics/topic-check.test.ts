@@ -105,6 +105,16 @@ describe('the check of the events topic', () => {
     ]);
   });
 
+  it('warns of a topic whose records have the time of their producers', () => {
+    expect(saysOf({ ...good, 'message.timestamp.type': 'LogAppendTime' })).toEqual([]);
+    const [stamped, ...more] = saysOf({ ...good, 'message.timestamp.type': 'CreateTime' });
+    expect(more).toEqual([]);
+    expect(stamped).toMatch(
+      /^payments.events has message.timestamp.type=CreateTime: .*webhook-sequence may fall/,
+    );
+    expect(stamped).toContain('ask whoever owns the topic for message.timestamp.type=LogAppendTime');
+  });
+
   it('warns of settings that delete events before their retention ends', () => {
     const [bytes, compact, ...more] = saysOf({
       ...good,
