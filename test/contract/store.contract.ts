@@ -7,6 +7,7 @@ import { outboxContract } from './management/store-outbox.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
+import { metricsContract } from './merchants/store-metrics.ts';
 import { publishersContract } from './merchants/store-publishers.ts';
 import { subjectContract } from './merchants/store-subjects.ts';
 import { answersContract } from './requests/store-answers.ts';
@@ -36,6 +37,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     listContract(test);
     subjectContract(test);
     longListContract(test);
+    metricsContract(test);
     feedContract(test);
     replayContract(test);
     keepingContract(test);
