@@ -46,6 +46,11 @@ export const EVENT: Shape = withTexts<Schemas['EventDetail'] & Schemas['EventLis
 );
 export const REPLAY: Shape = withTexts<Schemas['Replay']>()('replay_uuid', 'status');
 
+export const METRICS: Shape = {
+  ...withTexts<Schemas['Metrics']>()('from', 'to'),
+  lists: { data: { lists: { points: withTexts<Schemas['MetricPoint']>()('at') } } },
+};
+
 /** A page of a list. */
 export const pageOf = (items: Shape): Shape => ({ lists: { data: items } });
 

@@ -4,6 +4,7 @@ import {
   DELIVERY_DETAIL,
   ENDPOINT as ENDPOINT_SHAPE,
   EVENT,
+  METRICS,
   mustHave,
   notTheApi,
   pageOf,
@@ -27,12 +28,14 @@ export type AttemptAnswer = Schemas['Attempt'];
 export type DeliveryDetailAnswer = Schemas['DeliveryDetail'];
 export type EventAnswer = Schemas['EventDetail'];
 export type EventListed = Schemas['EventListed'];
+export type MetricsAnswer = Schemas['Metrics'];
 export type ReplayAnswer = Schemas['Replay'];
 export type ReplayRequest = Omit<Schemas['StartReplay'], 'dry_run'>;
 /** The result is present when the request waited for it and it came in time. */
 export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
 
 type DeliveryQuery = NonNullable<operations['listAllDeliveries']['parameters']['query']>;
+type MetricsQuery = NonNullable<operations['getMetrics']['parameters']['query']>;
 type EventQuery = NonNullable<operations['listEvents']['parameters']['query']>;
 type EndpointQuery = NonNullable<operations['listWebhookEndpoints']['parameters']['query']>;
 
@@ -55,6 +58,10 @@ export const VERDICTS = [
   'type_not_in_api_version',
   'subtype_not_in_api_version',
 ] as const satisfies readonly EventQuery['verdict'][];
+
+export const METRIC_GROUPS = [
+  ...(['outcome', 'code', 'type', 'endpoint'] as const),
+] as const satisfies readonly MetricsQuery['by'][];
 
 type Filter<Query> = {
   readonly [Name in Exclude<keyof Query, 'limit' | 'cursor'>]?: Query[Name] | undefined;
@@ -159,6 +166,13 @@ export class MerchantApi {
 
   eventPage(query: EventQuery): Promise<Page<EventListed>> {
     return bodyOf(this.#client.rest.GET('/merchant/events', { params: { query } }), pageOf(EVENT));
+  }
+
+  metrics(
+    query: { readonly [Name in keyof MetricsQuery]?: MetricsQuery[Name] | undefined },
+  ): Promise<MetricsAnswer> {
+    const params = { query: given(query) };
+    return bodyOf(this.#client.rest.GET('/merchant/metrics', { params }), METRICS);
   }
 
   delivery(id: string, delivery_id: string): Promise<DeliveryDetailAnswer> {
