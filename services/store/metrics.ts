@@ -1,7 +1,9 @@
 /** The numbers of a merchant: the part of the store port (store.ts) that counts attempts. */
 import type { EventType } from '../domain/event.ts';
 
-/** The attempts are counted for each five minutes, so a step is a multiple of that. */
+/** The attempts are counted for each five minutes: a step is a multiple of that. */
+export const METRIC_STEP_MS = 300_000;
+
 export const METRIC_GROUPS = ['outcome', 'code', 'type', 'endpoint'] as const;
 export type MetricGroup = (typeof METRIC_GROUPS)[number];
 
@@ -41,9 +43,9 @@ export interface MetricSeries extends MetricCounts {
 }
 
 /**
- * Counts of the delivery log's attempts by when they began. They are kept with the log: from the five minutes on in which
- * the oldest attempt may have begun that the retention leaves, or from the beginning of that leaf. An attempt is counted
- * for as long as its five minutes are kept, also when retention has deleted its delivery, which was accepted earlier.
+ * Counts of the delivery log's attempts by when they began. Retention (`DeliveryLog.retain`) deletes the counts of five
+ * minutes that ended at its limit or earlier, or, where the log is kept in leaves, with their leaf. What stays is whole: an
+ * attempt is counted for as long as its five minutes are, also when its delivery was deleted, which was accepted earlier.
  */
 export interface Metrics {
   /** Returns the series that have an attempt, largest first; without `by` always one. */

@@ -1,7 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { EventType } from '../../domain/event.ts';
-import { TALLY_MS } from '../../store/log/tally/tallies.ts';
-import type { MetricCounts, MetricGroup, MetricSeries } from '../../store/metrics.ts';
+import {
+  METRIC_STEP_MS,
+  type MetricCounts,
+  type MetricGroup,
+  type MetricSeries,
+} from '../../store/metrics.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
@@ -18,7 +22,16 @@ const POINTS_MAX = 300;
 /** Points that a series has at most when the request names no step. */
 const POINTS_DEFAULT = 100;
 /** The steps from which one is taken then. */
-const STEPS_MS = [TALLY_MS, 900_000, 1_800_000, HOUR_MS, 3 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, DAY_MS];
+const STEPS_MS = [
+  METRIC_STEP_MS,
+  900_000,
+  1_800_000,
+  HOUR_MS,
+  3 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  DAY_MS,
+];
 
 /** GET /merchant/metrics: counts of attempts, and how long the receivers took. */
 export function getMetrics(context: ApiContext): RequestHandler {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FailureCode } from '../../../services/domain/attempt.ts';
 import type { EventType } from '../../../services/domain/event.ts';
-import type { Attempted } from '../../../services/domain/journal.ts';
+import { type Attempted, PositionLost } from '../../../services/domain/journal.ts';
 import { METRIC_GROUPS, type MetricSeries, type MetricsQuery } from '../../../services/store/metrics.ts';
 import type { Store } from '../../../services/store/store.ts';
 import {
@@ -158,6 +158,9 @@ function equality(test: StoreUnderTest): void {
       delivered(head(event, endpointId, { attempt: 2 })),
     ];
     const { log } = test.store;
+    const lost = { partition: 'r', after: 1, first: 2, last: 2, entries: entries.slice(0, 1) };
+    const failing = log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }, lost]);
+    await expect(failing).rejects.toThrow(PositionLost);
     await log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }]);
     await log.applyJournal([{ partition: 'p', first: 1, last: 3, entries }]);
     const store = await test.crashAndReopen();

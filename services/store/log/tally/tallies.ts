@@ -1,10 +1,10 @@
-import { ByteWriter } from '../../../codec/byte-writer.ts';
 import type { Outcome } from '../../../domain/outcome.ts';
+import { METRIC_STEP_MS } from '../../metrics.ts';
 import type { LogTallies, TalliedAttempt } from '../log-rows.ts';
 import { BUCKETS, bucketOf } from './latency-buckets.ts';
 
 /** The span of one tally, aligned to the epoch. */
-export const TALLY_MS = 300_000;
+export const TALLY_MS = METRIC_STEP_MS;
 
 /** As they are stored: a number never changes its meaning. */
 export const OUTCOME: Readonly<Record<Outcome['kind'], number>> = {
@@ -96,21 +96,21 @@ export class Tallies implements LogTallies {
 
   /** Returns all tallies as `add` reads them, with the first and the last time. */
   encode(): EncodedTallies {
-    writer.truncate(0);
+    const bytes: number[] = [];
     for (const [createdAt, endpoints] of this.#tallies) {
-      writeNumber(createdAt / TALLY_MS);
-      writeNumber(endpoints.size);
+      writeNumber(bytes, createdAt / TALLY_MS);
+      writeNumber(bytes, endpoints.size);
       for (const [endpoint, cells] of endpoints) {
-        writeNumber(endpoint);
-        writeNumber(cells.size);
-        writeCells(cells);
+        writeNumber(bytes, endpoint);
+        writeNumber(bytes, cells.size);
+        writeCells(bytes, cells);
       }
     }
     const times = [...this.#tallies.keys()];
     return {
       firstAt: Math.min(...times),
       lastAt: Math.max(...times),
-      bytes: Buffer.from(writer.written),
+      bytes: Buffer.from(bytes),
     };
   }
 
@@ -144,9 +144,9 @@ export class Tallies implements LogTallies {
 
 /** Returns the cells of one tally as `addCells` reads them. */
 export function encodeCells(cells: Cells): Buffer {
-  writer.truncate(0);
-  writeCells(cells);
-  return Buffer.from(writer.written);
+  const bytes: number[] = [];
+  writeCells(bytes, cells);
+  return Buffer.from(bytes);
 }
 
 /** Adds the encoded cells of a tally to cells. */
@@ -154,25 +154,23 @@ export function addCells(cells: Cells, bytes: Uint8Array): void {
   new Reading(bytes).cells(Number.POSITIVE_INFINITY, cells);
 }
 
-const writer = new ByteWriter();
-
-function writeCells(cells: Cells): void {
+function writeCells(into: number[], cells: Cells): void {
   let before = 0;
   for (const cell of [...cells.keys()].sort((one, other) => one - other)) {
-    writeNumber(cell - before);
-    writeNumber(cells.get(cell) ?? 0);
+    writeNumber(into, cell - before);
+    writeNumber(into, cells.get(cell) ?? 0);
     before = cell;
   }
 }
 
 /** Writes a whole number, seven bits at a time from the lowest on. */
-function writeNumber(value: number): void {
+function writeNumber(into: number[], value: number): void {
   let left = value;
   while (left >= 0x80) {
-    writer.u8((left % 0x80) | 0x80);
+    into.push((left % 0x80) | 0x80);
     left = Math.floor(left / 0x80);
   }
-  writer.u8(left);
+  into.push(left);
 }
 
 class Reading {
