@@ -63,8 +63,10 @@ async function metrics(session: Session, options: MetricsOptions): Promise<void>
   const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
   const answer = await api.metrics({ from, to, step, by, type, endpoint_uuid });
   const isEmpty = answer.data.every(({ attempts }) => attempts === 0);
-  if (output.format === 'pretty' && isEmpty)
-    return output.advise({ says: `no attempts from ${utc(answer.from)} to ${utc(answer.to)} UTC`, next: [] });
+  if (output.format === 'pretty' && isEmpty) {
+    const none = by === 'code' ? 'no attempt failed' : 'nothing was attempted';
+    return output.advise({ says: `${none} from ${utc(answer.from)} to ${utc(answer.to)} UTC`, next: [] });
+  }
   const names = new EndpointNames(api);
   if (by === 'endpoint') for (const { name } of answer.data) await names.learn(name ?? '');
   output.result(answer, () => table(answer, names, output));
