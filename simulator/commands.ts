@@ -118,6 +118,11 @@ export const SIMULATOR: readonly LazyCommand[] = [
     load: async () => (await import('./commands/missed.ts')).missedCommand,
   },
   {
+    command: 'metrics',
+    describe: 'How many attempts there were, how many failed, how long receivers took',
+    load: async () => (await import('./commands/metrics.ts')).metricsCommand,
+  },
+  {
     command: 'verify',
     describe: 'Check a captured webhook offline: secret, signature, age',
     load: async () => (await import('./commands/verify.ts')).verifyCommand,

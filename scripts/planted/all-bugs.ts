@@ -10,6 +10,7 @@ import { KAFKA_READING_BUGS } from './kafka-reading.ts';
 import { KAFKA_WRITING_BUGS } from './kafka-writing.ts';
 import { LANE_BUGS } from './lanes.ts';
 import { MACHINE_BUGS } from './machine.ts';
+import { METRIC_BUGS } from './metrics/bugs.ts';
 import { PARKING_BUGS } from './parking.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { POSITION_BUGS } from './positions/bugs.ts';
@@ -65,6 +66,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SEAL_BUGS,
   ...SEVERAL_API_BUGS,
   ...SPECIFICATION_BUGS,
+  ...METRIC_BUGS,
   ...SANDBOX_BUGS,
   ...RECEIVER_BUGS,
   ...TEXT_FILE_BUGS,

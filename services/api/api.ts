@@ -38,6 +38,7 @@ import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
 import { listAllDeliveries, listDeliveries, listEvents } from './routes/read-lists.ts';
+import { getMetrics } from './routes/read-metrics.ts';
 import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';
@@ -160,6 +161,7 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
   route(app, '/merchant/events', { get: open(listEvents(context)) });
+  route(app, '/merchant/metrics', { get: open(getMetrics(context)) });
   route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/merchant/subjects/{subject_id}', { get: open(getStory(context)) });

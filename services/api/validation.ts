@@ -27,6 +27,7 @@ const CODE_OF_KEYWORD: Readonly<Record<string, FieldCode>> = {
   pattern: 'invalid_format',
   minimum: 'out_of_range',
   maximum: 'out_of_range',
+  multipleOf: 'out_of_range',
   minLength: 'too_short',
   maxLength: 'too_long',
   maxItems: 'too_long',
@@ -75,12 +76,16 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'transaction_uuid',
   'since',
   'until',
+  'from',
+  'to',
+  'step',
+  'by',
   'limit',
   'cursor',
 ]);
 
 /** Parameters and properties that are times. */
-const TIMES: ReadonlySet<string> = new Set(['since', 'until']);
+const TIMES: ReadonlySet<string> = new Set(['since', 'until', 'from', 'to']);
 /** A text that is empty or only white space says nothing. */
 const BLANK = { code: 'required', detail: 'is required: it has nothing but white space' } as const;
 

@@ -21,6 +21,7 @@ import type { Leases } from './leases.ts';
 import type { Limits } from './limits.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
+import type { Metrics } from './metrics.ts';
 import type { Outbox } from './outbox.ts';
 import type { Replays, TraceRecord } from './replays.ts';
 import type { StoreStatus } from './status.ts';
@@ -38,6 +39,7 @@ export interface Store {
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
   readonly lists: MerchantLists;
+  readonly metrics: Metrics;
   readonly feed: Feed;
   readonly replays: Replays;
   readonly audit: Audit;

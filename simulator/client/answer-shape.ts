@@ -61,6 +61,10 @@ export const STORY: Shape = {
 export const LOOK_UP: Shape = {
   lists: { found: withTexts<Schemas['LookUp']['found'][number]>()('kind', 'summary', 'path') },
 };
+export const METRICS: Shape = {
+  ...withTexts<Schemas['Metrics']>()('from', 'to'),
+  lists: { data: { lists: { points: withTexts<Schemas['MetricPoint']>()('at') } } },
+};
 
 /** A page of a list. */
 export const pageOf = (items: Shape): Shape => ({ lists: { data: items } });

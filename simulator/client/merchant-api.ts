@@ -5,6 +5,7 @@ import {
   ENDPOINT as ENDPOINT_SHAPE,
   EVENT,
   LOOK_UP,
+  METRICS,
   mustHave,
   notTheApi,
   pageOf,
@@ -31,12 +32,14 @@ export type EventAnswer = Schemas['EventDetail'];
 export type StoryAnswer = Schemas['Story'];
 export type LookUpAnswer = Schemas['LookUp'];
 export type EventListed = Schemas['EventListed'];
+export type MetricsAnswer = Schemas['Metrics'];
 export type ReplayAnswer = Schemas['Replay'];
 export type ReplayRequest = Omit<Schemas['StartReplay'], 'dry_run'>;
 /** The result is present when the request waited for it and it came in time. */
 export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
 
 type DeliveryQuery = NonNullable<operations['listAllDeliveries']['parameters']['query']>;
+type MetricsQuery = NonNullable<operations['getMetrics']['parameters']['query']>;
 type EventQuery = NonNullable<operations['listEvents']['parameters']['query']>;
 type EndpointQuery = NonNullable<operations['listWebhookEndpoints']['parameters']['query']>;
 
@@ -59,6 +62,10 @@ export const VERDICTS = [
   'type_not_in_api_version',
   'subtype_not_in_api_version',
 ] as const satisfies readonly EventQuery['verdict'][];
+
+export const METRIC_GROUPS = [
+  ...(['outcome', 'code', 'type', 'endpoint'] as const),
+] as const satisfies readonly MetricsQuery['by'][];
 
 type Filter<Query> = {
   readonly [Name in Exclude<keyof Query, 'limit' | 'cursor'>]?: Query[Name] | undefined;
@@ -163,6 +170,13 @@ export class MerchantApi {
 
   eventPage(query: EventQuery): Promise<Page<EventListed>> {
     return bodyOf(this.#client.rest.GET('/merchant/events', { params: { query } }), pageOf(EVENT));
+  }
+
+  metrics(
+    query: { readonly [Name in keyof MetricsQuery]?: MetricsQuery[Name] | undefined },
+  ): Promise<MetricsAnswer> {
+    const params = { query: given(query) };
+    return bodyOf(this.#client.rest.GET('/merchant/metrics', { params }), METRICS);
   }
 
   delivery(id: string, delivery_id: string): Promise<DeliveryDetailAnswer> {

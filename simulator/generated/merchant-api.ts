@@ -386,6 +386,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/merchant/metrics": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count attempts, and measure receivers
+         * @description The attempts of a period, of all your endpoints, deleted ones included: how many there were, how many failed, and
+         *     how long the receivers took. Attempts are counted when they are recorded, by when they began; a repeat after a
+         *     crash counts once. The last points still grow.
+         *
+         *     The period is made of whole steps: `from` is moved back to the beginning of its step and `to` on to the end of
+         *     its own, in UTC. Counts are kept for as long as the delivery log; before that they are 0. 300 points of a series
+         *     and 31 days are the most.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant/stream": {
         parameters: {
             query?: never;
@@ -904,6 +937,48 @@ export interface components {
             /** @description Events that would be sent; 1 000 000 = so many or more. */
             count: number;
         };
+        Metrics: {
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            /** @description Seconds of one point. */
+            step: number;
+            /** @description What each series has attempts of; null = there is one series of all. */
+            by: string | null;
+            /** @description The series that have attempts, the largest first; without `by` always one. */
+            data: components["schemas"]["MetricSeries"][];
+        };
+        /** @description The counts of the whole period, and a point for each step. */
+        MetricSeries: {
+            /**
+             * @description The outcome (`delivered`, `retry` = it failed and retries are left, `exhausted`, `refused`), failure code, event
+             *     type or endpoint uuid; null without `by`.
+             */
+            name: string | null;
+            attempts: components["schemas"]["AttemptCount"];
+            failed: components["schemas"]["FailedCount"];
+            p50_ms: components["schemas"]["MedianMs"];
+            p99_ms: components["schemas"]["SlowestMs"];
+            /** @description Oldest first, also where nothing was attempted. */
+            points: components["schemas"]["MetricPoint"][];
+        };
+        MetricPoint: {
+            at: components["schemas"]["Timestamp"];
+            attempts: components["schemas"]["AttemptCount"];
+            failed: components["schemas"]["FailedCount"];
+            p50_ms: components["schemas"]["MedianMs"];
+            p99_ms: components["schemas"]["SlowestMs"];
+        };
+        /** @description Attempts, each retry counted. */
+        AttemptCount: number;
+        /** @description Attempts that failed. */
+        FailedCount: number;
+        /**
+         * @description How long receivers took for half of the attempts, at most, within a tenth. Counted are attempts with a response, and
+         *     those without one in time; null = none.
+         */
+        MedianMs: number | null;
+        /** @description How long receivers took for 99 of 100 attempts, at most; otherwise like `p50_ms`. */
+        SlowestMs: number | null;
         Replay: components["schemas"]["ReplayScope"] & {
             /** Format: uuid */
             replay_uuid: string;
@@ -2651,6 +2726,62 @@ export interface operations {
                         has_more: boolean;
                         next_cursor: components["schemas"]["NextCursor"];
                     };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMetrics: {
+        parameters: {
+            query?: {
+                /** @description Attempts that began at this time or later; 24 hours before `to` by default. */
+                from?: string;
+                /** @description Attempts that began before this time; now by default. */
+                to?: string;
+                /**
+                 * @description Seconds of one point, in fives of minutes. By default the shortest of 300, 900, 1800, 3600, 10800, 21600,
+                 *     43200 and 86400 with which the period has at most 100 points.
+                 */
+                step?: number;
+                /**
+                 * @description A series for each `outcome`, failure `code`, event `type` or `endpoint`; by default one of all. Attempts that
+                 *     were delivered have no failure code, and no series by `code`.
+                 */
+                by?: "outcome" | "code" | "type" | "endpoint";
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts, a series at a time. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Metrics"];
                 };
             };
             400: components["responses"]["InvalidQuery"];

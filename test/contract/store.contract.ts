@@ -7,6 +7,7 @@ import { outboxContract } from './management/store-outbox.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
+import { metricsContract } from './merchants/store-metrics.ts';
 import { publishersContract } from './merchants/store-publishers.ts';
 import { sequenceContract } from './merchants/store-sequences.ts';
 import { subjectContract } from './merchants/store-subjects.ts';
@@ -38,6 +39,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     sequenceContract(test);
     subjectContract(test);
     longListContract(test);
+    metricsContract(test);
     feedContract(test);
     replayContract(test);
     keepingContract(test);

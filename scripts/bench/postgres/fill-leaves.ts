@@ -3,6 +3,7 @@ import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { API_VERSION, EVENT_TYPE, FAILURE_CODE, STATUS, TRIGGER } from '../../../services/store/log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/log/delivery.ts';
 import { FEED_KIND } from '../../../services/store/log/log-rows.ts';
+import { TALLY_MS } from '../../../services/store/log/tally/tallies.ts';
 import { idOf } from '../../../services/store/postgres/client/packed-id.ts';
 import type { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { statementsOf } from '../../../services/store/postgres/client/statements.ts';
@@ -14,6 +15,7 @@ import type { Statements } from '../../../services/store/sql/statements.ts';
 export const MERCHANT = 'a-merchant';
 /** Endpoints in the log; the first gets every event, and so half of the deliveries. */
 const LOG_ENDPOINTS = 100;
+const TALLIED_ENDPOINTS = 5 * LOG_ENDPOINTS;
 const ENTITIES = 1000;
 /** Events between two of the rarest type. */
 const RARE_EVERY = 10_000;
@@ -132,6 +134,7 @@ async function fillLeaf(tx: Statements, leaf: Leaf, first: number, sizes: LeafSi
       created_at, NULL, created_at + 8, 1, ${endpoint}, type, ${API_VERSION.of['2.3.8']}, ${TRIGGER.of.live}, ${status(seq)}, NULL,
       1 + (seq / 4 % 4) / 3, 7, 200, NULL, NULL, 0, 'SUCCESS', subject_id FROM made`);
   await fillOfDeliveries(tx, leaf);
+  await fillTallies(tx, leaf, sizes.leafMs);
 }
 
 async function fillOfDeliveries({ rows }: Statements, { suffix }: Leaf): Promise<void> {
@@ -156,6 +159,12 @@ async function fillOfDeliveries({ rows }: Statements, { suffix }: Leaf): Promise
   await rows(
     `INSERT INTO missed_${suffix} SELECT endpoint, created_at, event_id, delivery_id, created_at ${failing}`,
   );
+}
+
+/** A tally of each endpoint, most of them another merchant's, and five minutes, of 20 cells with an attempt each. */
+async function fillTallies({ rows }: Statements, { suffix, from }: Leaf, leafMs: number): Promise<void> {
+  await rows(`INSERT INTO tally_${suffix} SELECT endpoint, ${from} + at, decode(repeat('0101', 20), 'hex')
+    FROM generate_series(1, ${TALLIED_ENDPOINTS}) AS endpoint, generate_series(0, ${leafMs - TALLY_MS}, ${TALLY_MS}) AS at`);
 }
 
 /** The feed of a leaf: every routing, then every attempt. */

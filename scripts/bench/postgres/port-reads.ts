@@ -1,6 +1,8 @@
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { listCursor } from '../../../services/store/log/list-cursor.ts';
+import { TALLY_MS, tallyOf } from '../../../services/store/log/tally/tallies.ts';
+import type { MetricsQuery } from '../../../services/store/metrics.ts';
 import type { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { PostgresFeed } from '../../../services/store/postgres/feed/postgres-feed.ts';
 import { Leaves } from '../../../services/store/postgres/leaves/leaves.ts';
@@ -10,6 +12,8 @@ import { PostgresDeliveryLog } from '../../../services/store/postgres/log/postgr
 import { PostgresLists } from '../../../services/store/postgres/log/postgres-lists.ts';
 import { missedBy } from '../../../services/store/postgres/maintenance/missed-reads.ts';
 import { readsOn } from '../../../services/store/postgres/rules-on.ts';
+import { PostgresMetrics } from '../../../services/store/postgres/tally/postgres-metrics.ts';
+import { TallyWrites } from '../../../services/store/postgres/tally/tally-writes.ts';
 import type { Replays } from '../../../services/store/replays.ts';
 import { missedPage } from '../../../services/store/rules/reads/missed-page.ts';
 import type { DeliveryFilter, EventFilter } from '../../../services/store/store.ts';
@@ -44,6 +48,7 @@ export function portReads(
     ...listReads('deliveries of an endpoint', parts, filled, filled.hotEndpoint),
     ...listReads('deliveries of all endpoints', parts, filled, undefined),
     ...eventReads(parts, filled),
+    ...metricReads(parts, filled),
     ...otherReads(parts, filled),
   ];
 }
@@ -55,7 +60,8 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const feed = new PostgresFeed({ database, leaves, names, clock });
   const policy = { withoutSuccessMs: HOUR_MS, failedAttempts: 1 };
   const numbers = new Numbers(database);
-  const deps = { database, leaves, names, numbers, feed, clock, policy };
+  const tallies = new TallyWrites(database, leaves);
+  const deps = { database, leaves, names, numbers, tallies, feed, clock, policy };
   const log = new PostgresDeliveryLog({ ...deps, logCommit: 'on' });
   const reads = readsOn(database);
   const replays = {
@@ -65,6 +71,7 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   };
   return {
     lists,
+    metrics: new PostgresMetrics(database, names),
     feed,
     log,
     replays,
@@ -144,6 +151,23 @@ function eventReads({ lists, log }: Parts, filled: FilledLeaves): PortRead[] {
     { name: 'events of a transaction', run: () => list({ transactionId: filled.subjectId }) },
     { name: 'events of a subject', run: () => list({ subjectId: filled.subjectId }) },
     { name: 'an event with its trace', run: (turn) => log.event(MERCHANT, pick(filled.events, turn)) },
+  ];
+}
+
+function metricReads({ metrics }: Parts, filled: FilledLeaves): PortRead[] {
+  const { hour } = placesIn(filled);
+  const { hotEndpoint: endpointId } = filled;
+  const ofHour = (turn: number) => {
+    const from = tallyOf(hour(turn).since);
+    return { from, to: from + HOUR_MS, step: TALLY_MS };
+  };
+  const [from, to] = [filled.leaves[0]?.from ?? 0, filled.leaves.at(-1)?.to ?? 0];
+  const newest = { from: Math.max(from, to - 24 * HOUR_MS), to, step: HOUR_MS };
+  const read = (query: MetricsQuery) => metrics.read(MERCHANT, query);
+  return [
+    { name: 'metrics of one hour', run: (turn) => read({ ...ofHour(turn), by: 'outcome' }) },
+    { name: 'metrics of an endpoint, of one hour', run: (turn) => read({ ...ofHour(turn), endpointId }) },
+    { name: 'metrics of an endpoint, of a day', run: () => read({ ...newest, endpointId, by: 'code' }) },
   ];
 }
 

@@ -109,7 +109,7 @@ function refuseUnknown(db: Database.Database, tables: readonly Table[]): void {
 async function makeLeaves({ db, database, leafMs }: Deps): Promise<void> {
   const times = db.prepare(
     `SELECT DISTINCT at / ${leafMs} * ${leafMs} FROM (SELECT created_at AS at FROM event UNION ALL
-     SELECT created_at FROM delivery UNION ALL SELECT at FROM feed)`,
+     SELECT created_at FROM delivery UNION ALL SELECT at FROM feed UNION ALL SELECT created_at FROM tally)`,
   );
   await new Leaves(database, leafMs).ensureAt(...(times.pluck().all() as number[]));
 }

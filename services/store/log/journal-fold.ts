@@ -29,6 +29,7 @@ import {
 import type { LogEvents, LogRows, Observed } from './log-rows.ts';
 import { isOwn } from './missed.ts';
 import { headOf } from './routed-head.ts';
+import { OUTCOME } from './tally/tallies.ts';
 import { cancelReasonOf, type TraceLine, type Withdrawn } from './trace-lines.ts';
 
 const STATUS_AFTER: Readonly<Record<Outcome['kind'], number>> = {
@@ -40,7 +41,7 @@ const STATUS_AFTER: Readonly<Record<Outcome['kind'], number>> = {
 
 /**
  * Works out what the entries of a journal batch make of an engine's rows: events, deliveries, attempts, the endpoints'
- * health, the feed. Deliveries are folded in memory and written once in their last state; attempts are written as they
+ * health, the tallies, the feed. Deliveries are folded in memory and written once in their last state; attempts are written as they
  * come.
  */
 export class JournalFold {
@@ -168,6 +169,14 @@ export class JournalFold {
     const before = delivery.status;
     applyAttempt(delivery, { number, startedAt, status, nextAttemptAt, responseStatus, failureCode });
     this.#rows.missed.follow(delivery, before);
+    this.#rows.tallies.count({
+      endpoint: delivery.endpoint,
+      type: delivery.type,
+      startedAt,
+      durationMs,
+      outcome: OUTCOME[outcome.kind],
+      failureCode: failureCode ?? 0,
+    });
     if (countsForHealth(delivery.trigger)) this.#rows.health.observe(observationOf(entry));
   }
 

@@ -116,6 +116,23 @@ export interface LogHealth {
   observe(observed: Observed): void;
 }
 
+/** A new attempt, in codes. */
+export interface TalliedAttempt {
+  readonly endpoint: number;
+  readonly type: number;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** See tally/tallies.ts. */
+  readonly outcome: number;
+  /** 0 = it did not fail. */
+  readonly failureCode: number;
+}
+
+export interface LogTallies {
+  /** Called once for each attempt that the log has. */
+  count(attempt: TalliedAttempt): void;
+}
+
 export interface LogFeed {
   add(
     merchantId: string,
@@ -132,5 +149,6 @@ export interface LogRows {
   readonly attempts: LogAttempts;
   readonly missed: LogMissed;
   readonly health: LogHealth;
+  readonly tallies: LogTallies;
   readonly feed: LogFeed;
 }

@@ -24,6 +24,8 @@ import { checkLayout } from './migrations/migrate.ts';
 import { PostgresLeases } from './requests/postgres-leases.ts';
 import { PostgresLimits } from './requests/postgres-limits.ts';
 import { readsOn, writesOn } from './rules-on.ts';
+import { PostgresMetrics } from './tally/postgres-metrics.ts';
+import { TallyWrites } from './tally/tally-writes.ts';
 
 export interface PostgresStoreOptions {
   readonly address: PostgresAddress;
@@ -69,8 +71,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const lists = new PostgresLists(database, names);
   const feed = new PostgresFeed({ database, leaves, names, clock });
   const numbers = new Numbers(database);
+  const tallies = new TallyWrites(database, leaves);
   const deliveryLog = new PostgresDeliveryLog({
-    ...{ database, leaves, names, numbers, feed, clock },
+    ...{ database, leaves, names, numbers, tallies, feed, clock },
     ...{ policy: options.healthPolicy, logCommit: options.logCommit ?? 'on' },
   });
   database.onTimeline = () => {
@@ -90,6 +93,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     outbox,
     log: deliveryLog,
     lists,
+    metrics: new PostgresMetrics(database, names),
     feed,
     replays,
     audit: { ...reads.audit, ...writes.audit },

@@ -7,6 +7,7 @@ import type { Statements } from '../sql/statements.ts';
 import { openConnection } from './connection.ts';
 import { FeedReads } from './feed/feed-reads.ts';
 import { ListReads } from './lists/list-reads.ts';
+import { MetricReads } from './lists/metric-reads.ts';
 import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
 import { BackupReads } from './maintenance/backup-rows.ts';
@@ -40,6 +41,7 @@ function rulesOn(statements: Statements): object {
 function operations(db: ReturnType<typeof openConnection>) {
   const log = new LogReads(db);
   const lists = new ListReads(db);
+  const metrics = new MetricReads(db);
   const feed = new FeedReads(db);
   const retention = new RetentionReads(db);
   const statements = statementsOf(db);
@@ -58,12 +60,15 @@ function operations(db: ReturnType<typeof openConnection>) {
     isTried: log.isTried.bind(log),
     examineDeliveries: inSnapshot(lists.deliveries.bind(lists)),
     examineEvents: inSnapshot(lists.events.bind(lists)),
+    metricEndpoints: metrics.endpoints.bind(metrics),
+    metricCounts: inSnapshot(metrics.counts.bind(metrics)),
     feedHead: inSnapshot(feed.head.bind(feed)),
     feed: inSnapshot(feed.read.bind(feed)),
     oldFeed: feed.old.bind(feed),
     missed: (...args: Parameters<Replays['missed']>) => missedPage(statements, missedBy, ...args),
     oldDeliveries: retention.oldDeliveries.bind(retention),
     oldEvents: retention.oldEvents.bind(retention),
+    oldTallies: retention.oldTallies.bind(retention),
     agedBodies: bodies.aged.bind(bodies),
     erasedBodies: bodies.ofErasure.bind(bodies),
     backups: backups.backups.bind(backups),

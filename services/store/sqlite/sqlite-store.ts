@@ -8,6 +8,7 @@ import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Replays } from '../replays.ts';
 import { bind } from '../rules/bind.ts';
@@ -18,6 +19,7 @@ import type { ApiKeys, Endpoints, MerchantLists, Merchants, Store, StoredAnswers
 import { UsedKeys } from '../used-keys.ts';
 import { SqliteFeed } from './feed/sqlite-feed.ts';
 import { SqliteLists } from './lists/sqlite-lists.ts';
+import { SqliteMetrics } from './lists/sqlite-metrics.ts';
 import { SqliteDeliveryLog } from './log/sqlite-delivery-log.ts';
 import { backupSqliteStore } from './maintenance/backup.ts';
 import { noteBackup } from './maintenance/backup-manifest.ts';
@@ -80,6 +82,7 @@ class SqliteStore implements Store {
   readonly outbox: Outbox;
   readonly log: SqliteDeliveryLog;
   readonly lists: MerchantLists;
+  readonly metrics: Metrics;
   readonly feed: SqliteFeed;
   readonly replays: Replays;
   readonly audit: Audit;
@@ -123,6 +126,7 @@ class SqliteStore implements Store {
     this.feed = new SqliteFeed(reader, writer);
     this.outbox = this.#makeOutbox();
     this.lists = new SqliteLists(reader);
+    this.metrics = new SqliteMetrics(reader);
     const { feed } = this;
     this.log = new SqliteDeliveryLog({
       ...{ reader, writer, feed },

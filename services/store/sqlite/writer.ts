@@ -100,6 +100,8 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
     applyJournal: (batches: readonly PostedBatch[]) => journal.apply(changes.at(0), batches),
     deleteDeliveries: retention.deleteDeliveries.bind(retention),
     deleteEvents: retention.deleteEvents.bind(retention),
+    mergeTallies: () => journal.tallies.merge(),
+    deleteTallies: journal.tallies.delete.bind(journal.tallies),
     deleteFeed: feed.delete.bind(feed),
     removeBodies: bodies.remove.bind(bodies),
     forgetErasures: erasures.forget.bind(erasures),
@@ -128,6 +130,7 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
     /** Called at the end of each transaction. */
     fillLists() {
       for (const { list } of [feed, journal.events, journal.deliveries]) list.fill();
+      journal.tallies.fill();
     },
     committed: () => journal.committed(),
     rolledBack() {

@@ -43,6 +43,10 @@ async function ofMerchant(store: Store, merchantId: string) {
     ),
     events,
     data: await Promise.all(events.map(({ event: { eventId } }) => store.log.event(merchantId, eventId))),
+    metrics: await store.metrics.read(merchantId, {
+      ...{ from: START, to: START + 200 * HOUR_MS, step: HOUR_MS },
+      by: 'endpoint',
+    }),
     missed: (await store.replays.missed({ ...scope, ...times }, null, MANY)).events,
     feed: { gap, entries: entries.map(({ position: _, ...entry }) => asText(entry)).sort() },
   };

@@ -104,7 +104,7 @@ await describeWithPostgres('leaves of the log', (createDatabase) => {
 
   it('exist before their time begins', async () => {
     await store.log.retain(0, 100);
-    expect(await tables('2030010102')).toHaveLength(7);
+    expect(await tables('2030010102')).toHaveLength(8);
   });
 
   it('get an index of entities once they have ended, also after a crash while it was built', async () => {

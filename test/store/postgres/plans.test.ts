@@ -29,6 +29,7 @@ const INDEXES = [
   'delivery_%_key',
   'attempt_%_key',
   'body_%_key',
+  'tally_2%_key',
 ];
 /** The indexes with such a name, and the statements that make them. */
 const DEFINITIONS = `SELECT relname AS name, pg_get_indexdef(oid) AS definition FROM pg_class

@@ -13,6 +13,7 @@ import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
 import { FeedWrites } from '../../../services/store/sqlite/feed/feed-writes.ts';
 import { AboutReads } from '../../../services/store/sqlite/lists/about-reads.ts';
 import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
+import { MetricReads } from '../../../services/store/sqlite/lists/metric-reads.ts';
 import { BodyReads } from '../../../services/store/sqlite/log/body-reads.ts';
 import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
 import { EndpointHealth } from '../../../services/store/sqlite/log/endpoint-health.ts';
@@ -102,6 +103,13 @@ describe('a query of the delivery log', () => {
     expect(planOf(db, AboutReads.deliveriesSql)).toEqual([
       'SEARCH delivery USING INDEX delivery_of_event (event=?)',
     ]);
+    expect(planOf(db, MetricReads.endpointsSql)).toEqual([
+      'SEARCH m USING COVERING INDEX sqlite_autoindex_log_merchant_1 (merchant_id=?)',
+      'SEARCH e USING INDEX log_endpoint_of_merchant (merchant=?)',
+    ]);
+    expect(planOf(db, MetricReads.talliesSql)).toEqual([
+      'SEARCH tally USING PRIMARY KEY (endpoint=? AND created_at>? AND created_at<?)',
+    ]);
     // What the indexes lack is a bounded number of newest rows.
     const unlisted = [ListReads.unlistedKeysSql, ListReads.unlistedEventsSql, FeedReads.unlistedSql];
     for (const sql of [...unlisted, AboutReads.unlistedSql]) {
@@ -134,6 +142,7 @@ describe('a query of the delivery log', () => {
       () => new LogReads(listening),
       () => new ListReads(listening),
       () => new FeedReads(listening),
+      () => new MetricReads(listening),
       () => new RetentionReads(listening),
       () => new RetentionWrites(listening, journal),
       () => new BodyReads(listening),
@@ -142,9 +151,9 @@ describe('a query of the delivery log', () => {
       make();
     statements.push(MISSED_SQL);
     expect(statements.length).toBeGreaterThan(60);
-    // A list that was given; or one row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
+    // A list that was given; a bounded number of rows; or one row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
     const small =
-      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure|json_each)\b/;
+      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure|json_each|tally_delta)\b/;
     for (const sql of statements) {
       const scans = planOf(db, sql).filter((line) => line.includes('SCAN') && !small.test(line));
       expect([sql, scans]).toEqual([sql, []]);

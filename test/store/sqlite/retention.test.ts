@@ -59,8 +59,8 @@ async function sumOf(step: (before: number, limit: number) => Promise<number>): 
   }
 }
 
-it('of rows: four deliveries and, except for one that a younger delivery needs, their events', async () => {
-  expect(await sumOf((before, limit) => store.log.retain(before, limit))).toBe(7);
+it('of rows: four deliveries and tallies, and, except for one that a younger delivery needs, their events', async () => {
+  expect(await sumOf((before, limit) => store.log.retain(before, limit))).toBe(11);
 });
 
 it('of bodies: those of four events and four deliveries', async () => {

@@ -3,7 +3,7 @@ import { BinaryValues } from './binary-values.ts';
 
 const { BYTEA, FLOAT8, INT2, INT8 } = types.builtins;
 /** Types of elements. */
-const OIDS = { id: BYTEA, float8: FLOAT8, smallint: INT2, bigint: INT8 } as const;
+const OIDS = { id: BYTEA, bytea: BYTEA, float8: FLOAT8, smallint: INT2, bigint: INT8 } as const;
 /** One dimension, "may have nulls", the elements' type, their number, the index of the first. */
 const HEADER_BYTES = 20;
 const FIRST_INDEX = 1;

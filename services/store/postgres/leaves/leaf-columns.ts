@@ -66,6 +66,7 @@ export const LEAF_COLUMNS: Readonly<Record<LeafKind, readonly string[]>> = {
   failing: ['merchant', 'endpoint', 'status', 'created_at', 'seq', 'delivery_id'],
   missed: ['endpoint', 'created_at', 'event_id', 'delivery_id', 'delivery_at'],
   feed: ['merchant', 'seq', 'created_at', 'kind', 'detail', 'event_id', 'delivery_id', 'ref', 'ref_at'],
+  tally: ['endpoint', 'created_at', 'cells'],
 };
 
 /** Returns a leaf with its columns, as COPY and INSERT name them. */

@@ -2,7 +2,9 @@
  * The kinds of the log's tables. Each is partitioned by `created_at`: a table, called leaf, for each span of time, which
  * retention drops whole.
  */
-export const LEAF_KINDS = ['event', 'delivery', 'attempt', 'body', 'failing', 'missed', 'feed'] as const;
+export const LEAF_KINDS = [
+  ...(['event', 'delivery', 'attempt', 'body', 'failing', 'missed', 'feed', 'tally'] as const),
+] as const;
 export type LeafKind = (typeof LEAF_KINDS)[number];
 
 /** A span of time and the ending of its leaves' names. */

@@ -3,6 +3,7 @@ import { TRIGGER } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
 import { JournalFold, observationOf } from '../../log/journal-fold.ts';
 import { FEED_KIND, type LogFeed, type NameNumbers, type Observed } from '../../log/log-rows.ts';
+import { Tallies } from '../../log/tally/tallies.ts';
 import { toStoredDelivery } from '../../rows/stored-delivery.ts';
 import { idOf } from '../client/packed-id.ts';
 import type { FeedItem } from '../client/statements.ts';
@@ -19,6 +20,7 @@ export class Batch {
   readonly deliveries: BatchDeliveries;
   readonly attempts: BatchAttempts;
   readonly missed = new MissedChanges();
+  readonly tallies = new Tallies();
   readonly feed: FeedItem[] = [];
   readonly observed: Observed[] = [];
   readonly #fold: JournalFold;
@@ -35,6 +37,7 @@ export class Batch {
       deliveries: this.deliveries,
       attempts: this.attempts,
       missed: this.missed,
+      tallies: this.tallies,
       health: { observe: (observed) => this.observed.push(observed) },
       feed: { add: (merchantId, kind, row) => this.#addToFeed(merchantId, kind, row) },
     });

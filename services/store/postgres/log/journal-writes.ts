@@ -7,6 +7,7 @@ import { sqlStateOf } from '../client/postgres-errors.ts';
 import type { Transaction } from '../client/statements.ts';
 import { TIMELINE } from '../client/timeline.ts';
 import type { Leaves } from '../leaves/leaves.ts';
+import type { TallyWrites } from '../tally/tally-writes.ts';
 import { Batch } from './batch.ts';
 import type { StoredEventRow } from './batch-events.ts';
 import { flush } from './flush.ts';
@@ -30,6 +31,7 @@ export interface JournalWriteDeps {
   readonly leaves: Leaves;
   readonly names: LogNames;
   readonly numbers: Numbers;
+  readonly tallies: TallyWrites;
   readonly policy: HealthPolicy;
   readonly logCommit: LogCommit;
 }
@@ -56,7 +58,10 @@ export class JournalWrites {
 
   async apply(batches: readonly JournalBatch[]): Promise<void> {
     const decoded = batches.map((batch) => ({ ...batch, entries: [...batch.entries] }));
-    const recorded = this.#last.then(() => this.#record(decoded));
+    const recorded = this.#last
+      .then(() => this.#record(decoded))
+      // In a transaction of its own. When it fails, the batch comes again, and changes nothing.
+      .then(() => this.#deps.tallies.mergeWhenFull());
     this.#last = recorded.catch(() => {});
     await recorded;
   }
@@ -85,7 +90,7 @@ export class JournalWrites {
   }
 
   async #within(tx: Transaction, batches: readonly Decoded[], timelines: number): Promise<void> {
-    const { leaves, names, numbers, policy, logCommit } = this.#deps;
+    const { leaves, names, numbers, tallies, policy, logCommit } = this.#deps;
     const stored = await lockPositions(tx, batches);
     if (timelines !== this.#timelines) throw new OtherTimeline();
     await tx.rows(`SELECT pg_advisory_xact_lock_shared(${ERASURE_LOCK})`);
@@ -101,6 +106,7 @@ export class JournalWrites {
       else batch.observeOnly(entry);
     }
     await flush(tx, batch, leaves);
+    await tallies.add(tx, batch.tallies);
     const hasSwitchedOff = await writeHealth(tx, batch.observed, policy);
     await setPositions(tx, batches);
     // The status of an endpoint is no part of the journal: it would not be recorded again.
@@ -180,7 +186,7 @@ function timesOf(entry: JournalEntry): readonly number[] {
     case 'routed':
       return [entry.acceptedAt, entry.at];
     case 'attempted':
-      return [entry.delivery.acceptedAt, entry.startedAt + entry.durationMs];
+      return [entry.delivery.acceptedAt, entry.startedAt, entry.startedAt + entry.durationMs];
     default:
       return [entry.delivery.acceptedAt, entry.at];
   }

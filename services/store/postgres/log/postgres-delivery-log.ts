@@ -33,6 +33,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
   readonly #writes: JournalWrites;
   readonly #waits: AttemptWaits;
   readonly #clock: Clock;
+  readonly #tallies: JournalWriteDeps['tallies'];
 
   constructor(
     deps: JournalWriteDeps & {
@@ -47,6 +48,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
     this.#writes = new JournalWrites(deps);
     this.#waits = new AttemptWaits(deps.database, deps.clock);
     this.#clock = deps.clock;
+    this.#tallies = deps.tallies;
   }
 
   async applyJournal(batches: readonly JournalBatch[]): Promise<void> {
@@ -160,8 +162,8 @@ export class PostgresDeliveryLog implements DeliveryLog {
   }
 
   /**
-   * Drops the oldest leaf when all of it is old enough, or else prepares one that has ended: one leaf per call. Makes the
-   * next leaves first: while a leaf is dropped, a process that makes one has to wait.
+   * Drops the oldest leaf when all of it is old enough, or else prepares one that has ended: one leaf per call. Before that
+   * it merges what was counted, which may have waited since the last batch, and makes the next leaves: while a leaf is dropped, a process that makes one has to wait.
    */
   async retain(before: number): Promise<number> {
     const now = this.#clock.wall();
@@ -169,6 +171,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
     await this.#leaves.ensureAt(
       ...Array.from({ length: LEAVES_AHEAD + 1 }, (_, ahead) => now + ahead * leafMs),
     );
+    await this.#tallies.merge();
     const isDropped = await this.#leaves.dropOldest(LOG_KINDS, before, 'log_from');
     if (isDropped || (await prepareClosed(this.#database, this.#leaves, now))) return 1;
     await this.#database.transaction(({ change }) =>

@@ -22,6 +22,8 @@ CREATE TABLE log_endpoint (
   merchant int NOT NULL
 );
 
+CREATE INDEX log_endpoint_of_merchant ON log_endpoint (merchant);
+
 -- Rows are numbered in blocks, one block for each value.
 CREATE SEQUENCE log_block;
 
@@ -140,6 +142,23 @@ CREATE TABLE erasure (
   merchant int,
   accepted_before bigint NOT NULL,
   done_at bigint
+);
+
+-- The attempts of one endpoint that began within five minutes, which created_at begins, counted by event type, outcome,
+-- failure code and duration (services/store/log/tally).
+CREATE TABLE tally (
+  endpoint int NOT NULL,
+  created_at bigint NOT NULL,
+  cells bytea NOT NULL
+) PARTITION BY RANGE (created_at);
+
+-- What journal batches counted and the tallies lack: a row for each batch, merged in bulk (tally/tally-writes.ts). first_at and
+-- last_at: when the first and the last of its five minutes began.
+CREATE TABLE tally_delta (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  first_at bigint NOT NULL,
+  last_at bigint NOT NULL,
+  tallies bytea NOT NULL
 );
 
 -- A row for each thing that happened, numbered by merchant. The number is taken last of all within a transaction, under

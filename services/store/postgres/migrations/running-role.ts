@@ -17,6 +17,7 @@ DECLARE
     WHEN 'failing' THEN 'seq, status'
     WHEN 'missed' THEN 'endpoint, event_id'
     WHEN 'feed' THEN 'merchant, seq'
+    WHEN 'tally' THEN 'endpoint, created_at'
   END;
   -- The rows of a delivery are updated in place.
   fill text := CASE kind WHEN 'delivery' THEN 'WITH (fillfactor = 50)' ELSE '' END;
@@ -49,7 +50,8 @@ DECLARE
   leaf text := kind || '_' || suffix;
   parent record;
 BEGIN
-  IF kind NOT IN ('event', 'delivery', 'attempt', 'body', 'failing', 'missed', 'feed') OR suffix !~ '^[0-9]{10}$' THEN
+  IF kind NOT IN ('event', 'delivery', 'attempt', 'body', 'failing', 'missed', 'feed', 'tally')
+    OR suffix !~ '^[0-9]{10}$' THEN
     RAISE EXCEPTION '"%" is no leaf of the log', leaf;
   END IF;
   SELECT inhdetachpending AS pending INTO parent FROM pg_inherits

@@ -10,6 +10,7 @@ import { DeliveryRows } from './delivery-rows.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import { EventRows } from './event-rows.ts';
 import { entriesOf, type PostedBatch } from './posted-batch.ts';
+import { TallyRows } from './tally-rows.ts';
 
 /** Applies journal batches, and the position with them, in the caller's transaction. */
 export class JournalWriter {
@@ -17,6 +18,7 @@ export class JournalWriter {
   readonly deliveries: DeliveryRows;
   readonly attempts: AttemptRows;
   readonly missed: MissedRows;
+  readonly tallies: TallyRows;
   readonly #fold: JournalFold;
   readonly #health: EndpointHealth;
   readonly #position;
@@ -28,8 +30,9 @@ export class JournalWriter {
     this.events = new EventRows(db, this.missed);
     this.deliveries = new DeliveryRows(db);
     this.attempts = new AttemptRows(db);
-    const { events, deliveries, attempts, missed } = this;
-    this.#fold = new JournalFold({ names, events, deliveries, attempts, missed, health, feed });
+    this.tallies = new TallyRows(db);
+    const { events, deliveries, attempts, missed, tallies } = this;
+    this.#fold = new JournalFold({ names, events, deliveries, attempts, missed, health, tallies, feed });
     this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
     this.#setPosition = db.prepare('INSERT OR REPLACE INTO journal_position VALUES (?, ?)');
   }
@@ -40,6 +43,7 @@ export class JournalWriter {
     for (const delivery of this.#fold.deliveries) this.deliveries.write(delivery);
     this.events.contents.flush();
     this.attempts.contents.flush();
+    this.tallies.flush();
     await this.#health.flush(tx);
     this.events.index.write();
     this.deliveries.index.write();
@@ -73,6 +77,7 @@ export class JournalWriter {
     this.deliveries.index.rolledBack();
     this.events.contents.rolledBack();
     this.attempts.contents.rolledBack();
+    this.tallies.rolledBack();
     this.events.erasures.readAll();
     this.deliveries.forgetPending();
   }

@@ -1,4 +1,5 @@
 import type { JournalBatch, JournalEntries } from '../../../domain/journal.ts';
+import { TALLY_MS, tallyOf } from '../../log/tally/tallies.ts';
 import type { DeliveryLog } from '../../store.ts';
 import type { SqliteFeed } from '../feed/sqlite-feed.ts';
 import type { ReaderOps } from '../reader.ts';
@@ -18,6 +19,8 @@ export class SqliteDeliveryLog implements DeliveryLog {
   readonly #watched: <T>(written: Promise<T>) => Promise<T>;
   /** Callers that wait for an attempt, by delivery. */
   readonly #waiting = new Map<string, Set<(isTried: boolean) => void>>();
+  /** No tally up to this time is left. */
+  #talliesGoneTo = Number.NEGATIVE_INFINITY;
 
   constructor(deps: {
     readonly reader: ThreadCalls<ReaderOps>;
@@ -107,7 +110,22 @@ export class SqliteDeliveryLog implements DeliveryLog {
       if (old.seqs.length > 0) deleted += await this.#delete('deleteEvents', old.seqs, olderThan);
       isDone = old.isDone;
     }
+    deleted += await this.#retainTallies(olderThan, limit - deleted);
     if (deleted === 0) await this.#watched(this.#writer.call('forgetErasures', [olderThan]));
+    return deleted;
+  }
+
+  /** Deletes tallies whose five minutes ended by then. Every five minutes there are others. */
+  async #retainTallies(before: number, limit: number): Promise<number> {
+    const last = tallyOf(before) - TALLY_MS;
+    if (this.#talliesGoneTo >= last || limit <= 0) return 0;
+    await this.#watched(this.#writer.call('mergeTallies', []));
+    let deleted = 0;
+    while (this.#talliesGoneTo < last && deleted < limit) {
+      const { seqs, isDone } = await this.#reader.call('oldTallies', [last, limit - deleted]);
+      deleted += await this.#watched(this.#writer.call('deleteTallies', [seqs, last, limit - deleted]));
+      if (isDone) this.#talliesGoneTo = last;
+    }
     return deleted;
   }
 

@@ -16,8 +16,10 @@ export interface OldRows {
 export class RetentionReads {
   readonly #deliveries;
   readonly #events;
+  readonly #oldestTallies;
   #deliveriesFrom = 0;
   #eventsFrom = 0;
+  #talliesFrom = 0;
 
   constructor(db: Database) {
     this.#deliveries = db.prepare(
@@ -26,6 +28,10 @@ export class RetentionReads {
     );
     this.#events = db.prepare(
       'SELECT seq, created_at AS createdAt, last_at AS lastAt FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
+    );
+    this.#oldestTallies = db.prepare(
+      `SELECT n.seq, (SELECT min(created_at) FROM tally t WHERE t.endpoint = n.seq) AS oldestAt
+       FROM log_endpoint n WHERE n.seq > ? ORDER BY n.seq LIMIT ?`,
     );
   }
 
@@ -40,6 +46,21 @@ export class RetentionReads {
     this.#eventsFrom = found.isDone ? 0 : found.reached;
     return found;
   }
+
+  /** Returns endpoints with tallies up to a time. `limit`: the most endpoints; the pass stays where it is until they have none. */
+  oldTallies(last: number, limit: number): OldRows {
+    const rows = this.#oldestTallies.all(this.#talliesFrom, SCAN_ROWS) as OldestTally[];
+    const old = rows.filter(({ oldestAt }) => oldestAt !== null && oldestAt <= last).slice(0, limit);
+    const isDone = old.length === 0 && rows.length < SCAN_ROWS;
+    if (old.length === 0) this.#talliesFrom = isDone ? 0 : (rows.at(-1)?.seq ?? 0);
+    return { seqs: old.map(({ seq }) => seq), isDone };
+  }
+}
+
+/** An endpoint with its oldest tally. */
+interface OldestTally {
+  readonly seq: number;
+  readonly oldestAt: number | null;
 }
 
 interface AgedRow {

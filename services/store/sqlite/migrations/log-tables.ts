@@ -138,6 +138,24 @@ CREATE TABLE missed (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX missed_event ON missed (event);
 
+-- The attempts of one endpoint that began within five minutes, which created_at begins, counted by event type, outcome,
+-- failure code and duration (services/store/log/tally).
+CREATE TABLE tally (
+  endpoint INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  cells BLOB NOT NULL,
+  PRIMARY KEY (endpoint, created_at)
+) STRICT, WITHOUT ROWID;
+
+-- What journal batches counted and the tallies lack: a row for each batch, merged in bulk (log/tally-rows.ts). first_at and
+-- last_at: when the first and the last of its five minutes began.
+CREATE TABLE tally_delta (
+  seq INTEGER PRIMARY KEY,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  tallies BLOB NOT NULL
+) STRICT;
+
 -- A row for each thing that happened, in the order of recording. ref and detail by kind (feed/feed-writes.ts). The rows are
 -- small and appended. The newest row is never deleted, so no number is given twice.
 CREATE TABLE feed (

@@ -1,0 +1,33 @@
+import type { FairTurns } from '../../../process/fair-turns.ts';
+import type { MetricsQuery } from '../../metrics.ts';
+import type { PointCounts } from './metrics-fold.ts';
+import { TALLY_MS } from './tallies.ts';
+
+/** Tallies of one step, some milliseconds of an engine's time: then it is another read's turn. */
+const STEP = 4000;
+
+/** Part of a query's period: whole five minutes; `to` is not included. */
+export interface TallyRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Reads the counts of a query in steps. The first step is made at once; from the second on a query shares its turns with the
+ * other long ones, merchant by merchant. Each step sees one state of the store, and counts only grow.
+ */
+export async function inSteps(
+  { from, to }: Pick<MetricsQuery, 'from' | 'to'>,
+  endpoints: number,
+  turns: { readonly fair: FairTurns; readonly merchantId: string },
+  read: (range: TallyRange) => Promise<readonly PointCounts[]>,
+): Promise<readonly PointCounts[]> {
+  const span = Math.max(1, Math.floor(STEP / Math.max(1, endpoints))) * TALLY_MS;
+  const counts: PointCounts[] = [];
+  for (let at = from; at < to; at += span) {
+    const range = { from: at, to: Math.min(at + span, to) };
+    const found = at === from ? read(range) : turns.fair.run(turns.merchantId, () => read(range));
+    counts.push(...(await found));
+  }
+  return counts;
+}

@@ -1,0 +1,207 @@
+import type { Outcome } from '../../../domain/outcome.ts';
+import { METRIC_STEP_MS } from '../../metrics.ts';
+import type { LogTallies, TalliedAttempt } from '../log-rows.ts';
+import { BUCKETS, bucketOf } from './latency-buckets.ts';
+
+/** The span of one tally, aligned to the epoch. */
+export const TALLY_MS = METRIC_STEP_MS;
+
+/** As they are stored: a number never changes its meaning. */
+export const OUTCOME: Readonly<Record<Outcome['kind'], number>> = {
+  delivered: 0,
+  retry: 1,
+  exhausted: 2,
+  refused: 3,
+};
+
+/** Attempts that are counted together: of one event type, outcome and failure code (0 = none), in one bucket of latency. */
+export interface Cell {
+  readonly type: number;
+  readonly outcome: number;
+  readonly failureCode: number;
+  readonly bucket: number;
+}
+
+const OUTCOMES = 4;
+const FAILURE_CODES = 64;
+
+/** The number of attempts by cell. */
+export type Cells = Map<number, number>;
+
+/** Returns a cell as a number: cells of one type and result lie together. */
+function cellOf({ type, outcome, failureCode, bucket }: Cell): number {
+  return ((type * FAILURE_CODES + failureCode) * OUTCOMES + outcome) * BUCKETS + bucket;
+}
+
+export function cellIn(cell: number): Cell {
+  const result = Math.floor(cell / BUCKETS);
+  const typed = Math.floor(result / OUTCOMES);
+  return {
+    type: Math.floor(typed / FAILURE_CODES),
+    failureCode: typed % FAILURE_CODES,
+    outcome: result % OUTCOMES,
+    bucket: cell % BUCKETS,
+  };
+}
+
+/** Returns the beginning of the five minutes in which an attempt is counted: those in which it began. */
+export function tallyOf(startedAt: number): number {
+  return Math.floor(startedAt / TALLY_MS) * TALLY_MS;
+}
+
+/** The tally of one endpoint and five minutes. */
+export interface Tally {
+  readonly endpoint: number;
+  /** When the five minutes began, milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly cells: Cells;
+}
+
+export interface EncodedTallies {
+  /** When the first and the last of the five minutes began. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Tallies in memory. A batch of the journal adds up its attempts in them, and is written as one row; when there are enough
+ * such rows, they are added up and merged into the tallies that are stored, in bulk.
+ */
+export class Tallies implements LogTallies {
+  /** By five minutes and endpoint. */
+  readonly #tallies = new Map<number, Map<number, Cells>>();
+
+  count({ endpoint, startedAt, durationMs, ...cell }: TalliedAttempt): void {
+    const key = cellOf({ ...cell, bucket: bucketOf(durationMs) });
+    const cells = this.#cells(tallyOf(startedAt), endpoint);
+    cells.set(key, (cells.get(key) ?? 0) + 1);
+  }
+
+  get isEmpty(): boolean {
+    return this.#tallies.size === 0;
+  }
+
+  clear(): void {
+    this.#tallies.clear();
+  }
+
+  /** Returns the tallies by endpoint and time. */
+  get list(): readonly Tally[] {
+    const list: Tally[] = [];
+    for (const [createdAt, endpoints] of this.#tallies)
+      for (const [endpoint, cells] of endpoints) list.push({ endpoint, createdAt, cells });
+    return list.sort((one, other) => one.endpoint - other.endpoint || one.createdAt - other.createdAt);
+  }
+
+  /** Returns all tallies as `add` reads them, with the first and the last time. */
+  encode(): EncodedTallies {
+    const bytes: number[] = [];
+    for (const [createdAt, endpoints] of this.#tallies) {
+      writeNumber(bytes, createdAt / TALLY_MS);
+      writeNumber(bytes, endpoints.size);
+      for (const [endpoint, cells] of endpoints) {
+        writeNumber(bytes, endpoint);
+        writeNumber(bytes, cells.size);
+        writeCells(bytes, cells);
+      }
+    }
+    const times = [...this.#tallies.keys()];
+    return {
+      firstAt: Math.min(...times),
+      lastAt: Math.max(...times),
+      bytes: Buffer.from(bytes),
+    };
+  }
+
+  /** Adds encoded tallies. `wanted`: only those of these endpoints; absent: all. */
+  add(bytes: Uint8Array, wanted?: ReadonlySet<number>): void {
+    const reading = new Reading(bytes);
+    while (reading.hasMore) {
+      const createdAt = reading.number() * TALLY_MS;
+      for (let endpoints = reading.number(); endpoints > 0; endpoints -= 1) {
+        const endpoint = reading.number();
+        const isWanted = wanted === undefined || wanted.has(endpoint);
+        reading.cells(reading.number(), isWanted ? this.#cells(createdAt, endpoint) : null);
+      }
+    }
+  }
+
+  #cells(createdAt: number, endpoint: number): Cells {
+    let endpoints = this.#tallies.get(createdAt);
+    if (!endpoints) {
+      endpoints = new Map();
+      this.#tallies.set(createdAt, endpoints);
+    }
+    let cells = endpoints.get(endpoint);
+    if (!cells) {
+      cells = new Map();
+      endpoints.set(endpoint, cells);
+    }
+    return cells;
+  }
+}
+
+/** Returns the cells of one tally as `addCells` reads them. */
+export function encodeCells(cells: Cells): Buffer {
+  const bytes: number[] = [];
+  writeCells(bytes, cells);
+  return Buffer.from(bytes);
+}
+
+/** Adds the encoded cells of a tally to cells. */
+export function addCells(cells: Cells, bytes: Uint8Array): void {
+  new Reading(bytes).cells(Number.POSITIVE_INFINITY, cells);
+}
+
+function writeCells(into: number[], cells: Cells): void {
+  let before = 0;
+  for (const cell of [...cells.keys()].sort((one, other) => one - other)) {
+    writeNumber(into, cell - before);
+    writeNumber(into, cells.get(cell) ?? 0);
+    before = cell;
+  }
+}
+
+/** Writes a whole number, seven bits at a time from the lowest on. */
+function writeNumber(into: number[], value: number): void {
+  let left = value;
+  while (left >= 0x80) {
+    into.push((left % 0x80) | 0x80);
+    left = Math.floor(left / 0x80);
+  }
+  into.push(left);
+}
+
+class Reading {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get hasMore(): boolean {
+    return this.#at < this.#bytes.length;
+  }
+
+  number(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) throw new Error('a tally ends within a number');
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  /** Adds up to `count` cells to others; null: passes over them. */
+  cells(count: number, into: Cells | null): void {
+    let cell = 0;
+    for (let left = count; left > 0 && this.hasMore; left -= 1) {
+      cell += this.number();
+      const attempts = this.number();
+      into?.set(cell, (into.get(cell) ?? 0) + attempts);
+    }
+  }
+}
