@@ -1,6 +1,7 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
 import { COMMIT_BUGS } from './brokers/commits.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
+import { SEQUENCE_BUGS } from './brokers/sequences.ts';
 import { CONNECTION_BUGS } from './connections.ts';
 import { CONTENT_BUGS } from './contents/bugs.ts';
 import { FIND_BUGS } from './find/bugs.ts';
@@ -44,6 +45,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...KAFKA_OPERATING_BUGS,
   ...HUNG_BROKER_BUGS,
   ...COMMIT_BUGS,
+  ...SEQUENCE_BUGS,
   ...FIRST_ATTEMPT_BUGS,
   ...LANE_BUGS,
   ...PARKING_BUGS,
