@@ -11,11 +11,12 @@
 
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
-import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalBatch, RoutingVerdict } from '../domain/journal.ts';
+import type { EventType } from '../domain/event.ts';
+import type { JournalBatch } from '../domain/journal.ts';
 import type { ParkedReason, Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { EventFeed, EventFilter, EventListed, ListFilter, StoredEvent } from './event-feed.ts';
 import type { Feed } from './feed.ts';
 import type { Leases } from './leases.ts';
 import type { Limits } from './limits.ts';
@@ -26,6 +27,7 @@ import type { Replays, TraceRecord } from './replays.ts';
 import type { StoreStatus } from './status.ts';
 
 export type * from './endpoints.ts';
+export type { EventFilter, EventListed, StoredEvent } from './event-feed.ts';
 export type { ApiKey, ApiKeys, Merchants, PublishRights } from './merchants.ts';
 
 export interface Store {
@@ -39,6 +41,7 @@ export interface Store {
   readonly log: DeliveryLog;
   readonly lists: MerchantLists;
   readonly feed: Feed;
+  readonly eventFeed: EventFeed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -171,9 +174,6 @@ export interface AttemptRecord {
   readonly signature: string;
 }
 
-/** `data` is null once the event's bodies were removed, by age or by an erasure. */
-export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
-
 export interface DeliveryLog {
   /**
    * Records all batches in one transaction, or none. Rejects with PositionLost when the position of a partition is before
@@ -228,21 +228,6 @@ export interface DeliveryLog {
   removeBodies(before: number, limit: number): Promise<number>;
 }
 
-/** Every condition must be met. Times are milliseconds since the epoch: `since` is included, `until` is not. */
-interface ListFilter {
-  readonly endpointId?: string;
-  /** The user or corporate. */
-  readonly entityId?: string;
-  /** What the event is about: also the entity, where it is about nothing else. */
-  readonly subjectId?: string;
-  /** The transaction that the event is about. */
-  readonly transactionId?: string;
-  readonly type?: EventType;
-  readonly subType?: string;
-  readonly since?: number;
-  readonly until?: number;
-}
-
 interface PageOptions {
   readonly limit: number;
   /** `next` of the page before. */
@@ -251,20 +236,6 @@ interface PageOptions {
 
 export interface DeliveryFilter extends ListFilter {
   readonly status?: DeliveryStatus;
-}
-
-export interface EventFilter extends ListFilter {
-  /** Events with this verdict in their trace; with `endpointId`, the verdict on that endpoint. */
-  readonly verdict?: RoutingVerdict['verdict'];
-}
-
-/** An event of a list; its data is read with `DeliveryLog.event`. */
-export interface EventListed {
-  readonly event: Omit<StoredEvent, 'data'>;
-  readonly subjectId: string | null;
-  readonly createdAt: number;
-  readonly routedAt: number;
-  readonly trace: readonly TraceRecord[];
 }
 
 export interface EventPage {

@@ -5,6 +5,7 @@ import { missedPage } from '../rules/reads/missed-page.ts';
 import { READS } from '../rules/reads.ts';
 import type { Statements } from '../sql/statements.ts';
 import { openConnection } from './connection.ts';
+import { EventFeedReads } from './feed/event-feed-reads.ts';
 import { FeedReads } from './feed/feed-reads.ts';
 import { ListReads } from './lists/list-reads.ts';
 import { BodyReads } from './log/body-reads.ts';
@@ -41,6 +42,7 @@ function operations(db: ReturnType<typeof openConnection>) {
   const log = new LogReads(db);
   const lists = new ListReads(db);
   const feed = new FeedReads(db);
+  const eventFeed = new EventFeedReads(db, feed);
   const retention = new RetentionReads(db);
   const statements = statementsOf(db);
   const bodies = new BodyReads(db);
@@ -59,6 +61,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     examineEvents: inSnapshot(lists.events.bind(lists)),
     feedHead: inSnapshot(feed.head.bind(feed)),
     feed: inSnapshot(feed.read.bind(feed)),
+    eventFeed: inSnapshot(eventFeed.read.bind(eventFeed)),
     oldFeed: feed.old.bind(feed),
     missed: (...args: Parameters<Replays['missed']>) => missedPage(statements, missedBy, ...args),
     oldDeliveries: retention.oldDeliveries.bind(retention),

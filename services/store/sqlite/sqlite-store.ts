@@ -6,6 +6,7 @@ import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { EventFeed } from '../event-feed.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Outbox } from '../outbox.ts';
@@ -81,6 +82,7 @@ class SqliteStore implements Store {
   readonly log: SqliteDeliveryLog;
   readonly lists: MerchantLists;
   readonly feed: SqliteFeed;
+  readonly eventFeed: EventFeed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -121,6 +123,7 @@ class SqliteStore implements Store {
     this.limits = new RequestWindows(clock);
     this.replays = this.#makeReplays();
     this.feed = new SqliteFeed(reader, writer);
+    this.eventFeed = { read: (...args) => reader.call('eventFeed', args) };
     this.outbox = this.#makeOutbox();
     this.lists = new SqliteLists(reader);
     const { feed } = this;

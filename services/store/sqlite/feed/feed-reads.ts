@@ -11,7 +11,7 @@ import {
   type FeedRow,
   feedContents,
 } from '../../log/feed-contents.ts';
-import { feedPage, feedSpan } from '../../log/feed-page.ts';
+import { type FeedExtent, feedPage, feedSpan } from '../../log/feed-page.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
 import { listedToSql } from '../log/list-index.ts';
@@ -87,11 +87,11 @@ export class FeedReads {
     WHERE merchant = :merchant AND seq >= :from AND seq <= :upTo ORDER BY seq LIMIT :limit`;
 
   head(merchantId: string): string {
-    return String(this.#ofMerchant(merchantId).head);
+    return String(this.extentOf(merchantId).head);
   }
 
   read(merchantId: string, options: Parameters<Feed['read']>[1]): FeedPage {
-    const { merchant, ...extent } = this.#ofMerchant(merchantId);
+    const { merchant, ...extent } = this.extentOf(merchantId);
     const span = feedSpan(options, extent);
     if (span === null) return { entries: [], next: String(extent.head), gap: 'restored' };
     const rows = this.#rowsOf(merchant, span.from, span.upTo, span.limit);
@@ -117,7 +117,8 @@ export class FeedReads {
     return rows.filter(({ at }) => at < before).map(({ seq }) => seq);
   }
 
-  #ofMerchant(merchantId: string) {
+  /** Returns the merchant's number, 0 when it has none, and the extent of its feed. */
+  extentOf(merchantId: string): FeedExtent & { readonly merchant: number } {
     const row = this.#merchant.get(merchantId) as { seq: number; removedTo: number } | undefined;
     if (!row) return { merchant: 0, removedTo: 0, head: 0 };
     const newest = (this.#newest.get(this.#listedTo.get(), row.seq) ?? this.#newestListed.get(row.seq)) as
