@@ -31,6 +31,7 @@ import { requestLog } from './request-log.ts';
 import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
+import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent } from './routes/read-deliveries.ts';
@@ -117,6 +118,7 @@ function createApp(
   const { options, store, clock } = context;
   const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
   const tests = limitPerMinute('tests', options.testRateLimitPerMinute, store.limits, clock);
+  const feeds = limitPerMinute('feed', options.feedRateLimitPerMinute, store.limits, clock);
   const app = express();
   app.locals.paths = [];
   // Paths must match openapi.yaml exactly.
@@ -129,7 +131,8 @@ function createApp(
     refuseForeignNames({ ...context, names: options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
-  const merchant = [authenticate('merchant', context), general];
+  const known = authenticate('merchant', context);
+  const merchant = [known, general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
 
@@ -157,7 +160,9 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
-  route(app, '/merchant/events', { get: open(listEvents(context)) });
+  route(app, '/merchant/events', {
+    get: [known, ofOrder(feeds, general), ...validated, listEvents(context)],
+  });
   route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/merchant', {

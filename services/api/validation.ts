@@ -77,6 +77,9 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'until',
   'limit',
   'cursor',
+  'order',
+  'include',
+  'api_version',
 ]);
 
 /** Parameters and properties that are times. */

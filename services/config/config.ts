@@ -122,6 +122,11 @@ export const VARIABLES = {
     0,
     'API requests per key and minute; 0 = 100, in the sandbox 6,000.',
   ),
+  HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE: variable(
+    as.integer(0, 1_000_000),
+    0,
+    'Pages of the event feed (`GET /merchant/events?order=asc`) per key and minute; 0 = 120, in the sandbox 1,200.',
+  ),
   HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
     as.integer(0, 1_000_000),
     0,
@@ -226,6 +231,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       port: values.HOOKRAIL_API_PORT,
       names: values.HOOKRAIL_API_NAMES,
       rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
+      feedRateLimitPerMinute: values.HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE || (isSandbox ? 1200 : 120),
       testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,

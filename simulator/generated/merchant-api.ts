@@ -376,6 +376,12 @@ export interface paths {
          * @description Newest first, each with the routing to your endpoints: `verdict=filtered` lists what a filter left out,
          *     `verdict=endpoint_disabled` what came while an endpoint was disabled. A page may have fewer than `limit` items,
          *     or none, although another page follows: continue while `has_more` is true.
+         *
+         *     `order=asc` is the event feed: oldest first, in the order in which hookrail recorded them, up to 500 a page. It
+         *     has every event exactly once, and its `next_cursor` is never null: keep it, and continue from it tomorrow.
+         *     Without a cursor it begins with the oldest event that it has. It reaches back seven days at most; `gap` says
+         *     that something before the page is missing. `include=body` adds what a webhook carries, in the version
+         *     `api_version`. Such requests count in a rate class of their own, `feed`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -895,6 +901,16 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
             simulated: boolean;
+            /**
+             * @description With `include=body` only. The webhook's body in the version asked for; null where that version does not have
+             *     the event, and where the body is no longer kept.
+             */
+            body?: string | null;
+            /**
+             * @description With `include=body` only. The body is no longer kept: its retention has passed, or the data of this user or
+             *     corporate was erased.
+             */
+            body_removed?: boolean;
             /** @description Your endpoints as they were when the event was routed. */
             endpoints: {
                 /** Format: uuid */
@@ -2434,8 +2450,14 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Created before this time. */
                 until?: components["parameters"]["Until"];
-                /** @description Items per page. */
-                limit?: components["parameters"]["Limit"];
+                /** @description `desc`: newest first. `asc`: the event feed. */
+                order?: "asc" | "desc";
+                /** @description With `order=asc` only. `body` adds the body of each event. */
+                include?: "body";
+                /** @description With `order=asc` only. The version in which bodies are rendered. */
+                api_version?: "2.2.8" | "2.3.8";
+                /** @description Items per page, at most 100 unless `order` is `asc`. */
+                limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -2464,7 +2486,18 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["EventListed"][];
                         has_more: boolean;
-                        next_cursor: components["schemas"]["NextCursor"];
+                        /**
+                         * @description Where the next page starts; null on the last page. With `order=asc` never null: what is recorded
+                         *     later follows it.
+                         */
+                        next_cursor: string | null;
+                        /**
+                         * @description With `order=asc` only. `retention`: events that followed the cursor are no longer kept there, and
+                         *     the page begins with the oldest that is (the list, newest first, may still have them).
+                         *     `restored`: hookrail was restored from a backup and never gave this cursor; the page is empty and
+                         *     its cursor is that of now. Else null.
+                         */
+                        gap?: string | null;
                     };
                 };
             };

@@ -9,6 +9,9 @@ const EXAMINED_MAX = 20_000;
 /** The most events that a page examines where a filter selects some of them. */
 const FILTERED_MAX = 1000;
 
+/** The most data of a page, in bytes, besides that of its first event: a page is held in memory. */
+const DATA_BYTES_MAX = 4 * 1024 * 1024;
+
 /** The rows of the feed from which a page is made. */
 export interface EventSpan {
   readonly span: FeedSpan;
@@ -44,6 +47,13 @@ export interface EventFound<Record> {
   readonly record: Record | undefined;
 }
 
+/** The events of a page, and where the next one begins: after this row. */
+export interface EventsTaken<Record> {
+  readonly taken: readonly { readonly seq: number; readonly record: Record }[];
+  readonly next: number;
+  readonly isMissing: boolean;
+}
+
 /**
  * Takes the events that match from those found, in order, up to the limit. `examinedTo`: the row up to which nothing else
  * is found.
@@ -53,27 +63,47 @@ export function takeEvents<Record extends EventListed>(
   { span }: EventSpan,
   examinedTo: number,
   filter: EventFilter,
-): { readonly taken: Record[]; readonly next: number; readonly isMissing: boolean } {
+): EventsTaken<Record> {
   const matches = eventMatcher(filter);
-  const taken: Record[] = [];
+  const taken: { readonly seq: number; readonly record: Record }[] = [];
   let [last, isMissing] = [span.after.seq, false];
   for (const { seq, record } of found) {
     if (taken.length === span.limit) return { taken, next: last, isMissing };
     if (record === undefined) isMissing = true;
-    else if (matches(record)) taken.push(record);
+    else if (matches(record)) taken.push({ seq, record });
     last = seq;
   }
   return { taken, next: Math.max(last, examinedTo), isMissing };
 }
 
+/** Leaves out events whose data is too much for one page: they are the next one's. */
+export function withinBytes<Record>(
+  events: EventsTaken<Record>,
+  bytesOf: (record: Record) => number,
+): EventsTaken<Record> {
+  let bytes = 0;
+  const count = events.taken.findIndex(({ record }, index) => {
+    bytes += bytesOf(record);
+    return index > 0 && bytes > DATA_BYTES_MAX;
+  });
+  if (count < 0) return events;
+  const taken = events.taken.slice(0, count);
+  return { ...events, taken, next: taken.at(-1)?.seq ?? events.next };
+}
+
 /** Makes the page. `extent`: as it is after the rows were read. */
-export function eventPage(
-  { taken, next, isMissing }: Omit<ReturnType<typeof takeEvents>, 'taken'> & { taken: readonly EventFed[] },
+export function eventPage<Record extends EventListed>(
+  { taken, next, isMissing }: EventsTaken<Record>,
   { span }: EventSpan,
   extent: FeedExtent,
+  dataOf: (record: Record) => string | null,
 ): EventFeedPage {
   const gap = isMissing || isCut(span.after, extent) ? 'retention' : null;
-  return { records: taken, next: String(next), isEnd: next >= span.upTo, gap };
+  const records = taken.map(({ record }): EventFed => {
+    const { event, subjectId, createdAt, routedAt, trace } = record;
+    return { event, subjectId, createdAt, routedAt, trace, data: dataOf(record) };
+  });
+  return { records, next: String(next), isEnd: next >= span.upTo, gap };
 }
 
 /** Returns the condition on an event. */

@@ -27,6 +27,7 @@ export function eventFeedContract(test: StoreUnderTest): void {
   describe('the event feed of a merchant', () => {
     order(test);
     contents(test);
+    large(test);
     filters(test);
     gaps(test);
   });
@@ -151,6 +152,20 @@ function contents(test: StoreUnderTest): void {
     }
     const left = await readAll(test, { withData: true });
     expect(left.flatMap(({ data }, n) => (data === null ? [n] : []))).toEqual([5]);
+  });
+}
+
+function large(test: StoreUnderTest): void {
+  it('ends a page early where the data is much, and leaves none out', async () => {
+    const apply = journalOf(test.store);
+    const text = 'x'.repeat(1024 * 1024);
+    const events = Array.from({ length: 10 }, (_, n) =>
+      eventNumber(MERCHANT, n, { data: { transactionUuid: `${n}`, text } }),
+    );
+    for (const event of events) await apply(routed(event, []));
+    const page = await test.store.eventFeed.read(MERCHANT, { limit: 100, withData: true });
+    expect([page.records.length, page.isEnd]).toEqual([3, false]);
+    expect(idsOf(await readAll(test, { withData: true }))).toEqual(idsOf(events));
   });
 }
 

@@ -6,6 +6,7 @@ import {
   eventSpan,
   restoredPage,
   takeEvents,
+  withinBytes,
 } from '../../log/event-feed-page.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import { linesOf } from '../../rows/log-records.ts';
@@ -57,15 +58,16 @@ export class PostgresEventFeed implements EventFeed {
       ]),
     );
     const found = routed.map(({ seq, event_id }) => ({ seq, record: byId.get(idOf(event_id)) }));
-    const { taken, ...rest } = takeEvents<Found>(found, span, examinedTo, options);
-    const data = options.withData
-      ? await database.read((statements) => readData(statements, taken))
-      : new Map<number, string>();
-    const records = taken.map(({ row, ...listed }) => ({
-      ...listed,
-      data: row.removed_at === null ? (data.get(row.seq) ?? null) : null,
-    }));
-    return eventPage({ taken: records, ...rest }, span, extent);
+    const taken = takeEvents<Found>(found, span, examinedTo, options);
+    if (!options.withData) return eventPage(taken, span, extent, () => null);
+    return database.read(async (statements) => {
+      const kept = taken.taken.flatMap(({ record: { row } }) => (row.removed_at === null ? [row] : []));
+      const sizes = await readOfData<number>(statements, 'octet_length(bytes)', kept);
+      const within = withinBytes(taken, ({ row }) => sizes.get(row.seq) ?? 0);
+      const rows = within.taken.map(({ record }) => record.row).filter(({ seq }) => sizes.has(seq));
+      const data = await readOfData<Buffer>(statements, 'bytes', rows);
+      return eventPage(within, span, extent, ({ row }) => data.get(row.seq)?.toString() ?? null);
+    });
   }
 }
 
@@ -91,16 +93,16 @@ async function readEvents({ rows }: Statements, merchant: number, routed: readon
   );
 }
 
-/** Reads the data of events, by their numbers. */
-async function readData({ rows }: Statements, events: readonly Found[]) {
-  if (events.length === 0) return new Map<number, string>();
-  const times = events.map(({ row }) => row.created_at);
-  const found = await rows<{ readonly owner: number; readonly bytes: Buffer }>(
-    `SELECT owner, bytes FROM body WHERE owner = ANY($1::bigint[]) AND kind = ${BODY_KIND.data} AND n = 0
+/** Reads something of the data of events, by their numbers. */
+async function readOfData<Value>({ rows }: Statements, what: string, events: readonly EventRow[]) {
+  if (events.length === 0) return new Map<number, Value>();
+  const times = events.map(({ created_at }) => created_at);
+  const found = await rows<{ readonly owner: number; readonly value: Value }>(
+    `SELECT owner, ${what} AS value FROM body WHERE owner = ANY($1::bigint[]) AND kind = ${BODY_KIND.data} AND n = 0
      AND created_at >= $2 AND created_at <= $3`,
-    [events.map(({ row }) => row.seq), Math.min(...times), Math.max(...times)],
+    [events.map(({ seq }) => seq), Math.min(...times), Math.max(...times)],
   );
-  return new Map(found.map(({ owner, bytes }) => [owner, bytes.toString()]));
+  return new Map(found.map(({ owner, value }) => [owner, value]));
 }
 
 const ROUTED = `SELECT seq, event_id, ref_at FROM feed

@@ -8,6 +8,7 @@ import {
   eventSpan,
   restoredPage,
   takeEvents,
+  withinBytes,
 } from '../../log/event-feed-page.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { EventListed } from '../../store.ts';
@@ -65,10 +66,17 @@ export class EventFeedReads {
     const span = eventSpan(options, extent);
     if (span === null) return restoredPage(extent);
     const { rows, examinedTo } = this.#rowsOf(merchant, span);
-    const { taken, ...rest } = takeEvents(this.#found(merchantId, rows), span, examinedTo, options);
-    const dataOf = options.withData ? this.#dataReader() : () => null;
-    const records = taken.map(({ row, ...listed }) => ({ ...listed, data: dataOf(row) }));
-    return eventPage({ taken: records, ...rest }, span, extent);
+    const taken = takeEvents(this.#found(merchantId, rows), span, examinedTo, options);
+    if (!options.withData) return eventPage(taken, span, extent, () => null);
+    const read = this.#dataReader();
+    const data = new Map<Found, string | null>();
+    const within = withinBytes(taken, (record) => {
+      const text = read(record.row);
+      data.set(record, text);
+      return Buffer.byteLength(text ?? '');
+    });
+    const dataOf = (record: Found) => data.get(record) ?? null;
+    return eventPage(within, span, extent, dataOf);
   }
 
   /** Returns the merchant's routings: those in its index, then newer ones. */
