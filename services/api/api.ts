@@ -25,10 +25,10 @@ import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute } from './rate-limit.ts';
+import { readTargets, refuseMalformedTargets } from './reading/request-target.ts';
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
-import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { ofOrder } from './routes/event-feed.ts';
@@ -115,10 +115,7 @@ function createApp(
   context: ApiContext,
   deps: Pick<ApiDeps, 'log' | 'registry' | 'activity'>,
 ): { readonly app: Express; readonly docs: Docs } {
-  const { options, store, clock } = context;
-  const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
-  const tests = limitPerMinute('tests', options.testRateLimitPerMinute, store.limits, clock);
-  const feeds = limitPerMinute('feed', options.feedRateLimitPerMinute, store.limits, clock);
+  const { general, tests, feed } = rateLimitsOf(context);
   const app = express();
   app.locals.paths = [];
   // Paths must match openapi.yaml exactly.
@@ -128,7 +125,7 @@ function createApp(
     serviceDate(context.clock),
     apiHeaders,
     refuseMalformedTargets,
-    refuseForeignNames({ ...context, names: options.names }),
+    refuseForeignNames({ ...context, names: context.options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
   const known = authenticate('merchant', context);
@@ -161,7 +158,7 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
   route(app, '/merchant/events', {
-    get: [known, ofOrder(feeds, general), ...validated, listEvents(context)],
+    get: [known, ofOrder(feed, general), ...validated, listEvents(context)],
   });
   route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
@@ -182,6 +179,16 @@ function createApp(
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
   return { app, docs };
+}
+
+/** The classes of requests, each counted for itself. */
+function rateLimitsOf({ options, store, clock }: ApiContext) {
+  const limited = (name: string, perMinute: number) => limitPerMinute(name, perMinute, store.limits, clock);
+  return {
+    general: limited('requests', options.rateLimitPerMinute),
+    tests: limited('tests', options.testRateLimitPerMinute),
+    feed: limited('feed', options.feedRateLimitPerMinute),
+  };
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';

@@ -230,9 +230,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       host: values.HOOKRAIL_API_HOST,
       port: values.HOOKRAIL_API_PORT,
       names: values.HOOKRAIL_API_NAMES,
-      rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
-      feedRateLimitPerMinute: values.HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE || (isSandbox ? 1200 : 120),
-      testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
+      ...rateLimits(values, isSandbox),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
       trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
@@ -268,6 +266,22 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
     /** Null without a variable that names one. */
     collector: collectorOf(environment),
   } as const;
+}
+
+/** Requests of a key in a minute, by class. */
+function rateLimits(
+  values: {
+    readonly HOOKRAIL_RATE_LIMIT_PER_MINUTE: number;
+    readonly HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE: number;
+    readonly HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: number;
+  },
+  isSandbox: boolean,
+) {
+  return {
+    rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
+    feedRateLimitPerMinute: values.HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE || (isSandbox ? 1200 : 120),
+    testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
+  };
 }
 
 function bodyRetentionDays(values: {

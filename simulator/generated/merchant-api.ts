@@ -423,6 +423,9 @@ export interface paths {
          *     (`: heartbeat`) come every 15 seconds while nothing happens. A key may have 10 open streams unless the operator
          *     configured otherwise; one more ends its oldest. What is past is read at 10,000 entries a second, which all
          *     streams of the key share.
+         *
+         *     The filters leave out what does not match; an `id` without data says from time to time how far the stream is.
+         *     `include=body` adds the body of the webhook to `routed`; entries with bodies are read at 2,500 a second.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -941,6 +944,16 @@ export interface components {
             subType: string;
             api_version: string;
             trigger: string;
+            /**
+             * @description With `include=body` only, on `routed`. The webhook's body; null while it is not recorded yet, and where it is
+             *     no longer kept.
+             */
+            body?: string | null;
+            /**
+             * @description With `include=body` only, on `routed`. The body is no longer kept: its retention has passed, or the data of
+             *     this user or corporate was erased.
+             */
+            body_removed?: boolean;
         };
         /** @description Data of `skipped`. An endpoint did not get the event; null and `no_endpoint`, there was none. */
         StreamSkipped: {
@@ -2513,6 +2526,21 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
+                /** @description Only what concerns events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description `body` adds the body of the webhook to `routed`. */
+                include?: "body";
                 /**
                  * @description How long the stream stays open once everything was sent; 0 sends what there is and ends. Without it the
                  *     stream stays open.

@@ -7,6 +7,7 @@ import { feedPage, feedSpan } from '../../log/feed-page.ts';
 import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
 import type { Leaves } from '../leaves/leaves.ts';
 import type { LogNames } from '../log/log-names.ts';
+import { readBodies } from './feed-bodies.ts';
 import { extentOf } from './feed-extent.ts';
 import { type RowOfFeed, readReferences } from './feed-references.ts';
 
@@ -48,8 +49,11 @@ export class PostgresFeed implements Feed {
     const isHole = span.from <= span.upTo && rows[0]?.seq !== span.from;
     const now = isHole ? await extentOf(database, merchantId) : extent;
     const references = await readReferences({ database, names }, merchant, rows);
+    const bodiesOf = options.withBodies
+      ? await database.read((statements) => readBodies(statements, merchant, rows, references))
+      : () => ({});
     return feedPage(rows, span, now, options.after, (row) =>
-      feedContents(row, references.of(row), names.numbers.endpointId),
+      feedContents(row, { ...references.of(row), ...bodiesOf(row) }, names.numbers.endpointId),
     );
   }
 

@@ -15,6 +15,7 @@ import { type FeedExtent, feedPage, feedSpan } from '../../log/feed-page.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
 import { listedToSql } from '../log/list-index.ts';
+import { FeedBodies } from './feed-bodies.ts';
 
 /** Rows examined in one step of the retention. */
 const SCAN_ROWS = 2000;
@@ -47,6 +48,7 @@ export class FeedReads {
   readonly #attempt;
   readonly #audit;
   readonly #endpointName;
+  readonly #bodies: FeedBodies;
   readonly #oldest;
 
   constructor(db: Database) {
@@ -74,6 +76,7 @@ export class FeedReads {
       'SELECT endpoint_uuid AS endpointId, action, details FROM audit WHERE audit_id = ?',
     );
     this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
+    this.#bodies = new FeedBodies(db);
     this.#oldest = db.prepare('SELECT seq, at FROM feed WHERE seq > 0 ORDER BY seq LIMIT ?');
   }
 
@@ -96,8 +99,9 @@ export class FeedReads {
     if (span === null) return { entries: [], next: String(extent.head), gap: 'restored' };
     const rows = this.#rowsOf(merchant, span.from, span.upTo, span.limit);
     const name = (endpoint: number) => String(this.#endpointName.get(endpoint));
+    const bodies = options.withBodies ? this.#bodies.reader() : undefined;
     return feedPage(rows, span, extent, options.after, (row) =>
-      feedContents(row, this.#referenceOf(row), name),
+      feedContents(row, { ...this.#referenceOf(row), ...bodiesOf(row, bodies) }, name),
     );
   }
 
@@ -144,6 +148,12 @@ export class FeedReads {
     const delivery = this.#delivery.get(ref) as Packed<DeliveryHead> | undefined;
     return delivery ? { delivery: withDelivery(delivery) } : {};
   }
+}
+
+function bodiesOf({ kind, ref }: RowOfFeed, bodies: ReturnType<FeedBodies['reader']> | undefined) {
+  if (bodies === undefined) return {};
+  if (kind === FEED_KIND.requested) return { bodies: bodies.ofDelivery(ref) };
+  return kind === FEED_KIND.routed || kind === FEED_KIND.line ? { bodies: bodies.ofEvent(ref) } : {};
 }
 
 function unpacked<Row extends Packed<EventHead>>(row: Row) {
