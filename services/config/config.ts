@@ -3,6 +3,7 @@ import { parseEgressProxy } from '../egress/egress-proxy.ts';
 import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
+import { rateLimits } from './rate-limits.ts';
 import { checkRoles, ROLES } from './roles.ts';
 import { serviceLinks, without } from './service-links.ts';
 import { collectorOf, tracingConfig } from './tracing-config.ts';
@@ -266,22 +267,6 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
     /** Null without a variable that names one. */
     collector: collectorOf(environment),
   } as const;
-}
-
-/** Requests of a key in a minute, by class. */
-function rateLimits(
-  values: {
-    readonly HOOKRAIL_RATE_LIMIT_PER_MINUTE: number;
-    readonly HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE: number;
-    readonly HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: number;
-  },
-  isSandbox: boolean,
-) {
-  return {
-    rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
-    feedRateLimitPerMinute: values.HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE || (isSandbox ? 1200 : 120),
-    testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
-  };
 }
 
 function bodyRetentionDays(values: {

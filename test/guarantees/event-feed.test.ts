@@ -9,7 +9,7 @@ import { describeWithKafka, freshPrefix } from '../support/kafka/suites.ts';
 import { sizeOf } from '../support/long-runs.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
-import { expectFeedOnce } from '../support/trials/resumed-feed.ts';
+import { expectFeedOnce } from '../support/trials/readers/resumed-feed.ts';
 
 const START_MS = 120_000;
 const TIMEOUT_MS = 900_000;

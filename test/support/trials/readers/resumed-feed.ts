@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { expect } from 'vitest';
-import { spawnGuarded } from '../../../scripts/guard/guard.ts';
-import { eventually } from '../eventually.ts';
+import { spawnGuarded } from '../../../../scripts/guard/guard.ts';
+import { eventually } from '../../eventually.ts';
 import {
   RECONCILER_RUNTIMES,
   RECONCILERS,
   type ReconcilerPlace,
   reconcilerPlace,
   stateOf,
-} from '../receivers/documented-reconcilers.ts';
-import { jsonEventOf } from '../records/events.ts';
-import { inForce } from '../service/in-force.ts';
-import { MerchantClient } from '../service/merchant-client.ts';
-import type { StreamedService } from './resumed-stream.ts';
+} from '../../receivers/documented-reconcilers.ts';
+import { jsonEventOf } from '../../records/events.ts';
+import { inForce } from '../../service/in-force.ts';
+import { MerchantClient } from '../../service/merchant-client.ts';
+import type { StreamedService } from '../resumed-stream.ts';
 
 /** How long a reader runs before it is killed, at most: some are killed before they have read anything. */
 const READER_MS_MAX = 250;
