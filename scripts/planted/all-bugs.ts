@@ -28,6 +28,7 @@ import { SEVERAL_API_BUGS } from './several-apis.ts';
 import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
+import { FEED_READER_BUGS } from './users/feed-readers.ts';
 import { MISTAKEN_COMMAND_BUGS } from './users/mistaken-commands.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
 import { SANDBOX_BUGS } from './users/sandbox.ts';
@@ -70,6 +71,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SPECIFICATION_BUGS,
   ...METRIC_BUGS,
   ...SANDBOX_BUGS,
+  ...FEED_READER_BUGS,
   ...RECEIVER_BUGS,
   ...TEXT_FILE_BUGS,
   ...MISTAKEN_COMMAND_BUGS,

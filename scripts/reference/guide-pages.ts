@@ -29,7 +29,7 @@ const GUIDES: readonly Guide[] = [
     title: 'Verify a webhook',
     summary: 'Check the signature, refuse old requests, drop duplicates.',
     sources: [{ file: 'docs/api.md', sections: ['Receive'] }],
-    more: () => html`${receivers()}${webhookRequest()}`,
+    more: () => html`${samples('A receiver', 'receiver')}${webhookRequest()}`,
   },
   {
     path: 'guides/order',
@@ -42,6 +42,13 @@ const GUIDES: readonly Guide[] = [
     title: 'Retries and missed events',
     summary: 'When a delivery is attempted again, when it is given up, and how to get what was missed.',
     sources: [{ file: 'docs/api.md', sections: ['Delivery rules', 'Missed events'] }],
+  },
+  {
+    path: 'guides/feed',
+    title: 'Read every event once',
+    summary: 'Keep a copy of your events, with their bodies, and find what you have not received.',
+    sources: [{ file: 'docs/api.md', sections: ['Read every event once'] }],
+    more: () => samples('A reconcile example', 'reconcile'),
   },
   {
     path: 'guides/errors',
@@ -75,21 +82,25 @@ const GUIDES: readonly Guide[] = [
   },
 ];
 
-const RECEIVERS: readonly { readonly label: string; readonly language: Language; readonly file: string }[] = [
-  { label: 'Node', language: 'js', file: 'receiver.mjs' },
-  { label: 'Python', language: 'python', file: 'receiver.py' },
-  { label: 'Go', language: 'go', file: 'receiver.go' },
-  { label: 'PHP', language: 'php', file: 'receiver.php' },
-];
+const LANGUAGES: readonly { readonly label: string; readonly language: Language; readonly ending: string }[] =
+  [
+    { label: 'Node', language: 'js', ending: 'mjs' },
+    { label: 'Python', language: 'python', ending: 'py' },
+    { label: 'Go', language: 'go', ending: 'go' },
+    { label: 'PHP', language: 'php', ending: 'php' },
+  ];
 
-function receivers(): Html {
-  const tabs = RECEIVERS.map(({ label, language, file }) => ({
-    label,
-    language,
-    code: readFileSync(new URL(`../../docs/receivers/${file}`, import.meta.url), 'utf8').trimEnd(),
-  }));
-  return html`<h2 id="receivers">A receiver</h2>${codeTabs('receivers', 'A whole receiver', tabs)}`;
+/** Returns a program of docs/receivers in every language. */
+function samples(title: string, name: 'receiver' | 'reconcile'): Html {
+  const tabs = LANGUAGES.map(({ label, language, ending }) => {
+    const file = new URL(`../../docs/receivers/${name}.${ending}`, import.meta.url);
+    return { label, language, code: readFileSync(file, 'utf8').trimEnd() };
+  });
+  const id = ID_OF_SAMPLE[name];
+  return html`<h2 id="${id}">${title}</h2>${codeTabs(id, `${title}: the whole program`, tabs)}`;
 }
+
+const ID_OF_SAMPLE = { receiver: 'receivers', reconcile: 'reconcile' } as const;
 
 /** Where a page of docs/ and its sections are found, seen from a guide. */
 function linksFrom(path: string): Links {
@@ -104,8 +115,10 @@ function linksFrom(path: string): Links {
       for (const heading of headings) links.set(`${file}#${heading}`, `${to}#${heading}`);
     }
   }
-  for (const { file } of RECEIVERS)
-    links.set(`docs/receivers/${file}`, `${address(path, 'guides/verify')}#receivers`);
+  for (const { ending } of LANGUAGES) {
+    links.set(`docs/receivers/receiver.${ending}`, `${address(path, 'guides/verify')}#receivers`);
+    links.set(`docs/receivers/reconcile.${ending}`, `${address(path, 'guides/feed')}#reconcile`);
+  }
   links.set('docs/api.md', address(path, 'guides/retries'));
   links.set('docs/receivers', `${address(path, 'guides/verify')}#receivers`);
   links.set('openapi.yaml', `${address(path, '')}../openapi.yaml`);

@@ -27,12 +27,13 @@ import { lookUp } from './find/lookup.ts';
 import { getStory } from './find/read-story.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { limitPerMinute } from './rate-limit.ts';
+import { readTargets, refuseMalformedTargets } from './reading/request-target.ts';
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
-import { readTargets, refuseMalformedTargets } from './request-target.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
+import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
 import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent } from './routes/read-deliveries.ts';
@@ -117,9 +118,7 @@ function createApp(
   context: ApiContext,
   deps: Pick<ApiDeps, 'log' | 'registry' | 'activity'>,
 ): { readonly app: Express; readonly docs: Docs } {
-  const { options, store, clock } = context;
-  const general = limitPerMinute('requests', options.rateLimitPerMinute, store.limits, clock);
-  const tests = limitPerMinute('tests', options.testRateLimitPerMinute, store.limits, clock);
+  const { general, tests, feed } = rateLimitsOf(context);
   const app = express();
   app.locals.paths = [];
   // Paths must match openapi.yaml exactly.
@@ -129,10 +128,11 @@ function createApp(
     serviceDate(context.clock),
     apiHeaders,
     refuseMalformedTargets,
-    refuseForeignNames({ ...context, names: options.names }),
+    refuseForeignNames({ ...context, names: context.options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
-  const merchant = [authenticate('merchant', context), general];
+  const known = authenticate('merchant', context);
+  const merchant = [known, general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
 
@@ -160,8 +160,10 @@ function createApp(
   route(app, '/merchant/webhook-endpoints/{id}/replays', { get: open(listReplays(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/replays/{replay_id}', { get: open(getReplay(context)) });
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
-  route(app, '/merchant/events', { get: open(listEvents(context)) });
   route(app, '/merchant/metrics', { get: open(getMetrics(context)) });
+  route(app, '/merchant/events', {
+    get: [known, ofOrder(feed, general), ...validated, listEvents(context)],
+  });
   route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });
   route(app, '/merchant/subjects/{subject_id}', { get: open(getStory(context)) });
@@ -183,6 +185,16 @@ function createApp(
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
   return { app, docs };
+}
+
+/** The classes of requests, each counted for itself. */
+function rateLimitsOf({ options, store, clock }: ApiContext) {
+  const limited = (name: string, perMinute: number) => limitPerMinute(name, perMinute, store.limits, clock);
+  return {
+    general: limited('requests', options.rateLimitPerMinute),
+    tests: limited('tests', options.testRateLimitPerMinute),
+    feed: limited('feed', options.feedRateLimitPerMinute),
+  };
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';

@@ -22,6 +22,8 @@ export interface ApiOptions {
   /** The URLs that an endpoint may have. The sender applies the same policy again at every connection. */
   readonly egress: EndpointUrlPolicy;
   readonly rateLimitPerMinute: number;
+  /** Pages of the event feed. */
+  readonly feedRateLimitPerMinute: number;
   readonly testRateLimitPerMinute: number;
   /** The most endpoints of a merchant. */
   readonly endpointQuota: number;

@@ -8,7 +8,7 @@ import { closeServer } from '../telemetry/operations.ts';
 import type { ApiLimits } from './context.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
 import { ApiError, problemDocument } from './problem.ts';
-import { refuseExpectation } from './request-target.ts';
+import { refuseExpectation } from './reading/request-target.ts';
 
 const HEADERS_BYTES_MAX = 16 * 1024;
 const KEEP_ALIVE_MS = 65_000;

@@ -82,6 +82,9 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'by',
   'limit',
   'cursor',
+  'order',
+  'include',
+  'api_version',
 ]);
 
 /** Parameters and properties that are times. */

@@ -3,6 +3,7 @@ import { parseEgressProxy } from '../egress/egress-proxy.ts';
 import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
+import { rateLimits } from './rate-limits.ts';
 import { checkRoles, ROLES } from './roles.ts';
 import { serviceLinks, without } from './service-links.ts';
 import { collectorOf, tracingConfig } from './tracing-config.ts';
@@ -122,6 +123,11 @@ export const VARIABLES = {
     0,
     'API requests per key and minute; 0 = 100, in the sandbox 6,000.',
   ),
+  HOOKRAIL_FEED_RATE_LIMIT_PER_MINUTE: variable(
+    as.integer(0, 1_000_000),
+    0,
+    'Pages of the event feed (`GET /merchant/events?order=asc`) per key and minute; 0 = 120, in the sandbox 1,200.',
+  ),
   HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
     as.integer(0, 1_000_000),
     0,
@@ -225,8 +231,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       host: values.HOOKRAIL_API_HOST,
       port: values.HOOKRAIL_API_PORT,
       names: values.HOOKRAIL_API_NAMES,
-      rateLimitPerMinute: values.HOOKRAIL_RATE_LIMIT_PER_MINUTE || (isSandbox ? 6000 : 100),
-      testRateLimitPerMinute: values.HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE || (isSandbox ? 600 : 10),
+      ...rateLimits(values, isSandbox),
       endpointQuota: values.HOOKRAIL_ENDPOINT_QUOTA,
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
       trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,

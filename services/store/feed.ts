@@ -46,9 +46,16 @@ export const ENDPOINT_CHANGES = [
 ] as const;
 export type EndpointChangeKind = (typeof ENDPOINT_CHANGES)[number];
 
+/** The body of a delivery's webhook, as DeliveryLog.delivery has it. */
+export interface SentBody {
+  /** Null while it is not recorded yet, and after it was removed. */
+  readonly body: string | null;
+  readonly bodyRemoved: boolean;
+}
+
 /** An entry as it was recorded. Later changes of the delivery or endpoint do not alter it. */
 export type FeedContent =
-  | { readonly kind: 'routed'; readonly delivery: FeedDelivery }
+  | { readonly kind: 'routed'; readonly delivery: FeedDelivery; readonly sent?: SentBody }
   /** Null and `no_endpoint`: the merchant had no endpoint. */
   | {
       readonly kind: 'skipped';
@@ -98,12 +105,17 @@ export interface Feed {
   /** Returns the position after the newest entry. */
   head(merchantId: string): Promise<string>;
   /**
-   * Returns entries after a position, up to another one (the head), about `limit` at most. Rejects with CursorInvalid
-   * when the text is no position.
+   * Returns entries after a position, up to another one (the head), about `limit` at most; `withBodies`: those of `routed`
+   * with what is sent. Rejects with CursorInvalid when the text is no position.
    */
   read(
     merchantId: string,
-    options: { readonly after: string; readonly upTo?: string; readonly limit: number },
+    options: {
+      readonly after: string;
+      readonly upTo?: string;
+      readonly limit: number;
+      readonly withBodies?: boolean;
+    },
   ): Promise<FeedPage>;
   /**
    * Calls back after entries of a merchant were added, by any process, soon after; also without a reason. Returns a

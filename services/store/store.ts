@@ -11,11 +11,12 @@
 
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
-import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
-import type { JournalBatch, RoutingVerdict } from '../domain/journal.ts';
+import type { EventType } from '../domain/event.ts';
+import type { JournalBatch } from '../domain/journal.ts';
 import type { ParkedReason, Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { EventFeed, EventFilter, EventListed, ListFilter, StoredEvent } from './event-feed.ts';
 import type { Feed } from './feed.ts';
 import type { Leases } from './leases.ts';
 import type { Limits } from './limits.ts';
@@ -27,6 +28,7 @@ import type { Replays, TraceRecord } from './replays.ts';
 import type { StoreStatus } from './status.ts';
 
 export type * from './endpoints.ts';
+export type { EventFilter, EventListed, StoredEvent } from './event-feed.ts';
 export type { ApiKey, ApiKeys, Merchants, PublishRights } from './merchants.ts';
 
 export interface Store {
@@ -41,6 +43,7 @@ export interface Store {
   readonly lists: MerchantLists;
   readonly metrics: Metrics;
   readonly feed: Feed;
+  readonly eventFeed: EventFeed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -175,9 +178,6 @@ export interface AttemptRecord {
   readonly signature: string;
 }
 
-/** `data` is null once the event's bodies were removed, by age or by an erasure. */
-export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
-
 export interface DeliveryLog {
   /**
    * Records all batches in one transaction, or none. Rejects with PositionLost when the position of a partition is before
@@ -235,21 +235,6 @@ export interface DeliveryLog {
   removeBodies(before: number, limit: number): Promise<number>;
 }
 
-/** Every condition must be met. Times are milliseconds since the epoch: `since` is included, `until` is not. */
-interface ListFilter {
-  readonly endpointId?: string;
-  /** The user or corporate. */
-  readonly entityId?: string;
-  /** What the event is about: also the entity, where it is about nothing else. */
-  readonly subjectId?: string;
-  /** The transaction that the event is about. */
-  readonly transactionId?: string;
-  readonly type?: EventType;
-  readonly subType?: string;
-  readonly since?: number;
-  readonly until?: number;
-}
-
 interface PageOptions {
   readonly limit: number;
   /** `next` of the page before. */
@@ -258,21 +243,6 @@ interface PageOptions {
 
 export interface DeliveryFilter extends ListFilter {
   readonly status?: DeliveryStatus;
-}
-
-export interface EventFilter extends ListFilter {
-  /** Events with this verdict in their trace; with `endpointId`, the verdict on that endpoint. */
-  readonly verdict?: RoutingVerdict['verdict'];
-}
-
-/** An event of a list; its data is read with `DeliveryLog.event`. */
-export interface EventListed {
-  readonly event: Omit<StoredEvent, 'data'>;
-  readonly subjectId: string | null;
-  readonly sequence: number;
-  readonly createdAt: number;
-  readonly routedAt: number;
-  readonly trace: readonly TraceRecord[];
 }
 
 export interface EventPage {

@@ -26,6 +26,8 @@ export type StreamNews = {
 export interface StreamOptions {
   /** Ends the stream. */
   readonly signal: AbortSignal;
+  /** What it is limited to: parameters of the request. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Called when a connection is open: what happens from now on is reported. */
   readonly onOpen?: () => void;
   /** Called when the stream pauses: the next connection is tried after `waitMs`. */
@@ -85,7 +87,7 @@ interface Place {
 /** Yields the events of one connection, and returns when it ends by itself. */
 async function* connection(
   client: ApiClient,
-  { signal, onOpen }: StreamOptions,
+  { signal, query = {}, onOpen }: StreamOptions,
   place: Place,
 ): AsyncGenerator<StreamNews> {
   const silent = new AbortController();
@@ -94,7 +96,9 @@ async function* connection(
   try {
     const resuming = place.lastEventId === undefined ? {} : { 'last-event-id': place.lastEventId };
     const headers = { accept: 'text/event-stream', ...resuming };
-    const response = await client.open('/merchant/stream', headers, AbortSignal.any([signal, silent.signal]));
+    const asked = new URLSearchParams(query);
+    const path = `/merchant/stream${asked.size === 0 ? '' : `?${asked}`}`;
+    const response = await client.open(path, headers, AbortSignal.any([signal, silent.signal]));
     const type = response.headers.get('content-type');
     if (response.body === null || !type?.startsWith('text/event-stream')) {
       throw new CommandFailure(EXIT.api, "the response to GET /merchant/stream is not hookrail's stream");

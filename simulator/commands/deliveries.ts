@@ -11,7 +11,7 @@ import { keptSecret } from '../receiver/kept-endpoint.ts';
 import { parseWait } from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { deliveryAdvice } from './delivery-advice.ts';
-import { ABOUT, type AboutOptions, aboutQuery } from './log/about-options.ts';
+import { ABOUT, type AboutOptions, aboutQuery } from './log/about.ts';
 import { deliveryItem, deliveryLine } from './log/delivery-lines.ts';
 import { findDelivery, findEndpoint } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
@@ -117,6 +117,7 @@ function getOptions(args: Argv): Argv {
 function tailOptions(args: Argv): Argv {
   return args.options({
     ...FILTER,
+    ...ABOUT,
     since: { type: 'string', describe: 'Show first what was created since then: 2h (ago), or RFC 3339' },
     for: { type: 'string', describe: 'End after this long: 30s' },
   });
@@ -198,7 +199,7 @@ async function getDelivery(session: Session, options: GetOptions): Promise<void>
 
 async function tailDeliveries(
   session: Session,
-  options: FilterOptions & { readonly for?: string },
+  options: FilterOptions & AboutOptions & { readonly for?: string },
 ): Promise<void> {
   const api = new MerchantApi(session.api());
   const past = parsePast('since', options.since, 'deliveries tail');
@@ -206,7 +207,8 @@ async function tailDeliveries(
   if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
   const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
   const since = past && (await pastTime(past, api));
-  await tail(session, api, { endpoint, type: options.type, status: options.status, since, forMs });
+  const { type, status } = options;
+  await tail(session, api, { endpoint, type, status, since, forMs, about: aboutQuery(options) });
 }
 
 async function resend(session: Session, options: ResendOptions): Promise<void> {

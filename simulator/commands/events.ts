@@ -12,7 +12,7 @@ import { parsePast, pastTime } from '../past-time.ts';
 import { shortened, whySkipped } from '../scenario/live-lines.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { checkLimit } from './deliveries.ts';
-import { ABOUT, type AboutOptions, aboutQuery } from './log/about-options.ts';
+import { ABOUT, type AboutOptions, aboutQuery } from './log/about.ts';
 import { bodyLines } from './log/body-lines.ts';
 import { tailEvents } from './log/event-tail.ts';
 import { findEndpoint, findEvent } from './log/find.ts';
@@ -68,17 +68,18 @@ export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, '
     },
     handler: (options) => inSession(options, surroundings, (session) => listEvents(session, options)),
   };
-  const tail: CommandModule<object, FilterOptions & { readonly for?: string }> = {
+  const tail: CommandModule<object, FilterOptions & AboutOptions & { readonly for?: string }> = {
     command: 'tail',
     describe: 'Show events and where they go as they happen, until Ctrl-C',
-    builder: { ...FILTER, for: { type: 'string', describe: 'End after this long: 30s' } },
+    builder: { ...FILTER, ...ABOUT, for: { type: 'string', describe: 'End after this long: 30s' } },
     handler: (options) =>
       inSession(options, surroundings, async (session) => {
         const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
         if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
         const api = new MerchantApi(session.api());
         const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
-        await tailEvents(session, api, { endpoint, type: options.type, verdict: options.verdict, forMs });
+        const { type, verdict } = options;
+        await tailEvents(session, api, { endpoint, type, verdict, forMs, about: aboutQuery(options) });
       }),
   };
   return {

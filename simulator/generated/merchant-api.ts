@@ -376,6 +376,12 @@ export interface paths {
          * @description Newest first, each with the routing to your endpoints: `verdict=filtered` lists what a filter left out,
          *     `verdict=endpoint_disabled` what came while an endpoint was disabled. A page may have fewer than `limit` items,
          *     or none, although another page follows: continue while `has_more` is true.
+         *
+         *     `order=asc` is the event feed: oldest first, in the order in which hookrail recorded them, up to 500 a page. It
+         *     has every event exactly once, and its `next_cursor` is never null: keep it, and continue from it tomorrow.
+         *     Without a cursor it begins with the oldest event that it has. It reaches back seven days at most; `gap` says
+         *     that something before the page is missing. `include=body` adds what a webhook carries, in the version
+         *     `api_version`. Such requests count in a rate class of their own, `feed`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -450,6 +456,9 @@ export interface paths {
          *     (`: heartbeat`) come every 15 seconds while nothing happens. A key may have 10 open streams unless the operator
          *     configured otherwise; one more ends its oldest. What is past is read at 10,000 entries a second, which all
          *     streams of the key share.
+         *
+         *     The filters leave out what does not match; an `id` without data says from time to time how far the stream is.
+         *     `include=body` adds the body of the webhook to `routed`; entries with bodies are read at 2,500 a second.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -1048,6 +1057,16 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
             simulated: boolean;
+            /**
+             * @description With `include=body` only. The webhook's body in the version asked for; null where that version does not have
+             *     the event, and where the body is no longer kept.
+             */
+            body?: string | null;
+            /**
+             * @description With `include=body` only. The body is no longer kept: its retention has passed, or the data of this user or
+             *     corporate was erased.
+             */
+            body_removed?: boolean;
             /** @description Your endpoints as they were when the event was routed. */
             endpoints: {
                 /** Format: uuid */
@@ -1160,6 +1179,16 @@ export interface components {
             subType: string;
             api_version: string;
             trigger: string;
+            /**
+             * @description With `include=body` only, on `routed`. The webhook's body; null while it is not recorded yet, and where it is
+             *     no longer kept.
+             */
+            body?: string | null;
+            /**
+             * @description With `include=body` only, on `routed`. The body is no longer kept: its retention has passed, or the data of
+             *     this user or corporate was erased.
+             */
+            body_removed?: boolean;
         };
         /** @description Data of `skipped`. An endpoint did not get the event; null and `no_endpoint`, there was none. */
         StreamSkipped: {
@@ -2694,8 +2723,14 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Created before this time. */
                 until?: components["parameters"]["Until"];
-                /** @description Items per page. */
-                limit?: components["parameters"]["Limit"];
+                /** @description `desc`: newest first. `asc`: the event feed. */
+                order?: "asc" | "desc";
+                /** @description With `order=asc` only. `body` adds the body of each event. */
+                include?: "body";
+                /** @description With `order=asc` only. The version in which bodies are rendered. */
+                api_version?: "2.2.8" | "2.3.8";
+                /** @description Items per page, at most 100 unless `order` is `asc`. */
+                limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -2724,7 +2759,18 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["EventListed"][];
                         has_more: boolean;
-                        next_cursor: components["schemas"]["NextCursor"];
+                        /**
+                         * @description Where the next page starts; null on the last page. With `order=asc` never null: what is recorded
+                         *     later follows it.
+                         */
+                        next_cursor: string | null;
+                        /**
+                         * @description With `order=asc` only. `retention`: events that followed the cursor are no longer kept there, and
+                         *     the page begins with the oldest that is (the list, newest first, may still have them).
+                         *     `restored`: hookrail was restored from a backup and never gave this cursor; the page is empty and
+                         *     its cursor is that of now. Else null.
+                         */
+                        gap?: string | null;
                     };
                 };
             };
@@ -2796,6 +2842,21 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
+                /** @description Only what concerns events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description `body` adds the body of the webhook to `routed`. */
+                include?: "body";
                 /**
                  * @description How long the stream stays open once everything was sent; 0 sends what there is and ends. Without it the
                  *     stream stays open.

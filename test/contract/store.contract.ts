@@ -4,6 +4,7 @@ import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
 import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
+import { eventFeedContract } from './merchants/store-event-feed.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
@@ -41,6 +42,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     longListContract(test);
     metricsContract(test);
     feedContract(test);
+    eventFeedContract(test);
     replayContract(test);
     keepingContract(test);
     bodiesContract(test);

@@ -5,6 +5,7 @@ import { measurePortReads, type PortReadsResult, portReadsText } from '../postgr
 import { ORIGINS } from '../receiver.ts';
 import { measureRecorder, recorderText } from '../recorder/recorder.ts';
 import { answersText, measureAnswers } from './answers.ts';
+import { feedText, measureFeed } from './feed.ts';
 import { hopsText, measureHops } from './hops.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
@@ -154,6 +155,15 @@ export const SPECIAL_RUNS = {
       ];
     },
     text: lines(streamsText),
+  }),
+  /** The effect of a reader of the event feed on deliveries, and how long it takes. */
+  feed: special({
+    title: 'live deliveries beside a reader of the event feed',
+    of: 'every engine',
+    full: { events: 10_000, seconds: 20, turns: 3 },
+    quick: { events: 10_000, seconds: 10, turns: 2 },
+    measure: (run, sizes) => measureFeed({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
+    text: feedText,
   }),
   /** The duration of reads of a large store, and their effect on live deliveries. Every engine has the same store. */
   reads: special({

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
-import { renderBody } from '../../domain/versions/render.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
+import { bodyJson } from '../events/event-body.ts';
 import { subjectJson } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
@@ -120,12 +120,6 @@ export function getEvent(context: ApiContext): RequestHandler {
     if (found === undefined) throw new ApiError('event_not_found', '');
     const { event, subjectId, sequence, routedAt, trace } = found;
     const endpoints = await Promise.all(trace.map((line) => traceJson(context, merchantId, line)));
-    // Rendered for this merchant: the event itself may hold fields that only entitled merchants see.
-    const senderAccountDetails = merchant?.senderAccountDetails ?? false;
-    const rendered =
-      event.data === null
-        ? null
-        : renderBody({ ...event, data: event.data }, API_VERSION_DEFAULT, { senderAccountDetails });
     sendJson(response, 200, {
       event_uuid: event.eventId,
       type: event.type,
@@ -135,8 +129,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),
       simulated: event.simulated,
-      body: rendered?.kind === 'rendered' ? Buffer.from(rendered.body).toString('utf8') : null,
-      body_removed: event.data === null,
+      ...bodyJson(event, API_VERSION_DEFAULT, merchant),
       endpoints,
     });
   };

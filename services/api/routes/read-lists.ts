@@ -2,14 +2,14 @@ import type { RequestHandler, Response } from 'express';
 import type { EventType } from '../../domain/event.ts';
 import type { RoutingVerdict } from '../../domain/journal.ts';
 import { CursorInvalid } from '../../store/change.ts';
-import type { TraceRecord } from '../../store/replays.ts';
-import type { DeliveryStatus, EventListed, MerchantLists } from '../../store/store.ts';
+import type { DeliveryStatus, MerchantLists } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
-import { timestamp } from '../endpoint-json.ts';
-import { aboutOf, subjectJson } from '../find/subject-json.ts';
+import { eventJson, ROUTED } from '../events/event-json.ts';
+import { aboutOf } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { cursorInvalid, queryOf } from '../pagination.ts';
+import { isFeed, refuseFeedOnly, sendFeed } from './event-feed.ts';
 import { deliveryJson, isMerchantPaused, timeOf } from './read-deliveries.ts';
 import { findEndpoint, PAGE_DEFAULT } from './read-endpoints.ts';
 
@@ -50,16 +50,16 @@ function deliveryFilterOf(query: URLSearchParams) {
   return { ...filterOf(query), ...(status === null ? {} : { status }) };
 }
 
-/** GET /merchant/events: each with its routing, newest first. */
+/** GET /merchant/events: each with its routing, newest first, or as the event feed. */
 export function listEvents(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const query = queryOf(request);
     const verdict = query.get('verdict');
+    const filter = { ...filterOf(query), ...(verdict === null ? {} : { verdict: verdictOf(verdict) }) };
+    if (isFeed(query)) return sendFeed(context, response, query, filter);
+    refuseFeedOnly(query);
     const { records, next } = await context.store.lists
-      .events(merchantOf(response), {
-        ...filterOf(query),
-        ...(verdict === null ? {} : { verdict: verdictOf(verdict) }),
-      })
+      .events(merchantOf(response), filter)
       .catch(explainCursor);
     sendJson(response, 200, { data: records.map(eventJson), has_more: next !== null, next_cursor: next });
   };
@@ -90,30 +90,6 @@ function explainCursor(error: unknown): never {
   throw error instanceof CursorInvalid ? cursorInvalid() : error;
 }
 
-/** The merchant's word for "a delivery was made": whether it arrived is the delivery's status. */
-const ROUTED = 'routed';
-
 function verdictOf(word: string): RoutingVerdict['verdict'] {
   return word === ROUTED ? 'delivered_to' : (word as RoutingVerdict['verdict']);
-}
-
-function eventJson({ event, subjectId, sequence, createdAt, routedAt, trace }: EventListed) {
-  return {
-    event_uuid: event.eventId,
-    type: event.type,
-    subType: event.subType,
-    ...subjectJson({ ...event, subjectId, sequence }),
-    entity_kind: event.entityKind,
-    occurred_at: timestamp(event.occurredAt),
-    created_at: timestamp(createdAt),
-    routed_at: timestamp(routedAt),
-    simulated: event.simulated,
-    endpoints: trace.map(lineJson),
-  };
-}
-
-function lineJson(line: TraceRecord) {
-  const { endpointId: endpoint_uuid } = line;
-  if (line.verdict !== 'delivered_to') return { endpoint_uuid, verdict: line.verdict, delivery_uuid: null };
-  return { endpoint_uuid, verdict: ROUTED, delivery_uuid: line.deliveryId };
 }

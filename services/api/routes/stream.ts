@@ -7,6 +7,7 @@ import { queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { OpenStream } from '../stream/open-stream.ts';
 import type { OpenStreams, StreamPlace } from '../stream/open-streams.ts';
+import { StreamView, viewOf } from '../stream/stream-view.ts';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',
@@ -21,7 +22,9 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     const merchantId = merchantOf(response);
     const { keyId, keyHash } = response.locals;
     if (keyId === undefined || keyHash === undefined) throw new Error('the route does not require a key');
-    const seconds = queryOf(request).get('seconds');
+    const query = queryOf(request);
+    const seconds = query.get('seconds');
+    const view = viewOf(query);
     // A HEAD request holds no stream open.
     if (response.locals.isHead) {
       await lastEventId(context, request, merchantId);
@@ -38,6 +41,7 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     const stream = new OpenStream(response, {
       ...context,
       place,
+      view: view && new StreamView({ feed: context.store.feed, merchantId, ...view }),
       openMs: seconds === null ? Number.POSITIVE_INFINITY : Number(seconds) * 1000,
     });
     streams.ended(keyId, await stream.run(from));

@@ -1,5 +1,5 @@
 import type { Clock } from '../../process/clock.ts';
-import type { Feed } from '../../store/feed.ts';
+import type { Feed, FeedPage } from '../../store/feed.ts';
 import { pageText } from './stream-text.ts';
 import type { WritePace } from './write-pace.ts';
 
@@ -19,6 +19,8 @@ const RETRY_MS = 1000;
 export interface Chunk {
   readonly after: string;
   readonly next: string;
+  readonly page: FeedPage;
+  /** The page as it is sent to streams of the whole feed, which share it. */
   readonly bytes: Buffer;
 }
 
@@ -179,6 +181,6 @@ export class MerchantTail {
       limit,
       ...(upTo === undefined ? {} : { upTo }),
     });
-    return { after, next: page.next, bytes: Buffer.from(pageText(page)) };
+    return { after, next: page.next, page, bytes: Buffer.from(pageText(page)) };
   }
 }

@@ -5,6 +5,7 @@ import type { ApiLimits } from '../context.ts';
 import type { Chunk } from './merchant-tail.ts';
 import type { StreamPlace } from './open-streams.ts';
 import { type EndReason, endText, HEARTBEAT, openingText } from './stream-text.ts';
+import type { StreamView } from './stream-view.ts';
 
 export interface EventStreamOptions {
   readonly place: StreamPlace;
@@ -14,6 +15,8 @@ export interface EventStreamOptions {
   readonly stopping: AbortSignal;
   /** How long it stays open once everything was sent; Infinity = until somebody ends it. */
   readonly openMs: number;
+  /** What it sends; without one, the whole feed. */
+  readonly view?: Pick<StreamView, 'texts'> | undefined;
 }
 
 /**
@@ -61,7 +64,7 @@ export class OpenStream {
       // It ended while it waited: not everything was sent.
       if (this.#over.signal.aborted) continue;
       if (chunk !== undefined && chunk.next !== position) {
-        if (!(await this.#send(chunk.bytes))) return 'too_slow';
+        if (!(await this.#sendChunk(chunk))) return 'too_slow';
         position = chunk.next;
         continue;
       }
@@ -82,6 +85,14 @@ export class OpenStream {
     if (this.#over.signal.aborted) return undefined;
     // Others may have read it meanwhile.
     return place.tail.recent(position) ?? place.tail.past(position);
+  }
+
+  async #sendChunk(chunk: Chunk): Promise<boolean> {
+    const { view, place } = this.#options;
+    if (view === undefined) return this.#send(chunk.bytes);
+    for await (const text of view.texts(chunk, () => place.mayRead(this.#over.signal)))
+      if (!(await this.#send(text))) return false;
+    return true;
   }
 
   #reason(): EndReason {

@@ -45,6 +45,16 @@ export function pageText({ entries, gap, next }: FeedPage): string {
   return missing + entries.map((entry) => eventText(entry.kind, dataOf(entry), entry.position)).join('');
 }
 
+/**
+ * A page with the entries that a reader wants. Where the last ones are left out, an id says up to where the page goes: a
+ * reader that continues is not sent what it did not want again.
+ */
+export function wantedText(page: FeedPage, isWanted: (entry: FeedEntry) => boolean): string {
+  const entries = page.entries.filter(isWanted);
+  const isWhole = entries.at(-1) === page.entries.at(-1) && entries.length > 0;
+  return `${pageText({ ...page, entries })}${isWhole ? '' : `id: ${page.next}\n\n`}`;
+}
+
 /** JSON has no line breaks, so an event's data is one line. */
 function eventText(name: string, data: object, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
@@ -54,7 +64,7 @@ function dataOf(entry: FeedEntry): object {
   const at = timestamp(entry.at);
   switch (entry.kind) {
     case 'routed':
-      return { at, ...deliveryJson(entry.delivery) };
+      return { at, ...deliveryJson(entry.delivery), ...sentJson(entry) };
     case 'skipped':
       return {
         at,
@@ -85,6 +95,10 @@ function deliveryJson(delivery: FeedDelivery) {
     api_version: delivery.apiVersion,
     trigger: delivery.trigger,
   };
+}
+
+function sentJson({ sent }: Extract<FeedEntry, { kind: 'routed' }>) {
+  return sent === undefined ? {} : { body: sent.body, body_removed: sent.bodyRemoved };
 }
 
 function attemptJson(attempt: Extract<FeedEntry, { kind: 'attempt' }>['attempt']) {

@@ -44,8 +44,16 @@ export interface AuditOfEndpoint {
   readonly details: string;
 }
 
+/** The bodies of a row's deliveries. `of`: the one in a version; a delivery that was requested has one only. */
+export interface BodiesOfRow {
+  readonly isRemoved: boolean;
+  of(apiVersion: number): Buffer | undefined;
+}
+
 /** The thing that a row of the feed refers to, as it is now. All fields are absent when it was deleted. */
 export interface FeedReference {
+  /** Where they were asked for. */
+  readonly bodies?: BodiesOfRow;
   readonly event?: EventHead & { readonly lines: readonly TraceLine[] };
   readonly delivery?: DeliveryHead;
   readonly attempt?: AttemptOfDelivery;
@@ -55,22 +63,29 @@ export interface FeedReference {
 /** Returns what a row reports, undefined when that was deleted. */
 export function feedContents(
   { kind, detail }: FeedRow,
-  { event, delivery, attempt, audit }: FeedReference,
+  { event, delivery, attempt, audit, bodies }: FeedReference,
   endpointName: (endpoint: number) => string,
 ): readonly FeedContent[] | undefined {
   switch (kind) {
     case FEED_KIND.routed:
-      return event && toRouting(event, event.lines.slice(0, detail ?? event.lines.length), endpointName);
+      return (
+        event &&
+        toRouting(event, event.lines.slice(0, detail ?? event.lines.length), { endpointName, bodies })
+      );
     case FEED_KIND.line: {
       const line = event?.lines[detail ?? 0];
-      return event && line && [toLine(event, line, endpointName)];
+      return event && line && [toLine(event, line, { endpointName, bodies })];
     }
     case FEED_KIND.endpoint:
       return audit && [toEndpointChanged(audit)];
     case FEED_KIND.attempt:
       return attempt && [toAttempted(attempt)];
     case FEED_KIND.requested:
-      return delivery && [{ kind: 'routed', delivery: toFeedDelivery(delivery) }];
+      return (
+        delivery && [
+          { kind: 'routed', delivery: toFeedDelivery(delivery), ...sentOf(bodies, delivery.apiVersion) },
+        ]
+      );
     default:
       return (
         delivery && [
@@ -95,37 +110,51 @@ function toFeedDelivery(head: DeliveryHead): FeedDelivery {
   };
 }
 
+/** What the lines of a routing refer to. */
+interface LineDeps {
+  readonly endpointName: (endpoint: number) => string;
+  readonly bodies: BodiesOfRow | undefined;
+}
+
+function sentOf(bodies: BodiesOfRow | undefined, apiVersion: number) {
+  if (bodies === undefined) return {};
+  const body = bodies.isRemoved ? undefined : bodies.of(apiVersion);
+  return { sent: { body: body?.toString() ?? null, bodyRemoved: bodies.isRemoved } };
+}
+
 /** The lines of a routing as they were: a line that was sent later says why it was skipped at first. */
-function toRouting(
-  row: EventHead,
-  lines: readonly TraceLine[],
-  endpointName: (endpoint: number) => string,
-): FeedContent[] {
+function toRouting(row: EventHead, lines: readonly TraceLine[], deps: LineDeps): FeedContent[] {
   const event = toHead(row);
   if (lines.length === 0) return [{ kind: 'skipped', event, endpointId: null, reason: 'no_endpoint' }];
   return lines.map((line) => {
-    const endpointId = endpointName(line[0]);
+    const endpointId = deps.endpointName(line[0]);
     const skipped = line.length === 2 ? line[1] : line[5];
     if (skipped !== undefined)
       return { kind: 'skipped', event, endpointId, reason: SKIP_REASON.word(skipped) };
-    return toRouted(event, endpointId, line as DeliveredLine);
+    return toRouted(event, endpointId, line as DeliveredLine, deps);
   });
 }
 
 type DeliveredLine = Extract<TraceLine, readonly [number, 0, string, number, ...unknown[]]>;
 
 /** A line as it is now: what a repeated routing has made of it. */
-function toLine(row: EventHead, line: TraceLine, endpointName: (endpoint: number) => string): FeedContent {
-  const [event, endpointId] = [toHead(row), endpointName(line[0])];
+function toLine(row: EventHead, line: TraceLine, deps: LineDeps): FeedContent {
+  const [event, endpointId] = [toHead(row), deps.endpointName(line[0])];
   if (line.length === 2) return { kind: 'skipped', event, endpointId, reason: SKIP_REASON.word(line[1]) };
-  return toRouted(event, endpointId, line);
+  return toRouted(event, endpointId, line, deps);
 }
 
-function toRouted(event: ReturnType<typeof toHead>, endpointId: string, line: DeliveredLine): FeedContent {
+function toRouted(
+  event: ReturnType<typeof toHead>,
+  endpointId: string,
+  line: DeliveredLine,
+  { bodies }: LineDeps,
+): FeedContent {
   const apiVersion = API_VERSION.word(line[3]);
   return {
     kind: 'routed',
     delivery: { ...event, deliveryId: line[2], endpointId, apiVersion, trigger: 'live' },
+    ...sentOf(bodies, line[3]),
   };
 }
 

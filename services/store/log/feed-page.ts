@@ -44,19 +44,23 @@ export function feedSpan(
   return { after, from, upTo, limit: Math.min(options.limit, PAGE_MAX) };
 }
 
+/** Returns whether rows that followed the position were deleted. */
+export function isCut(after: FeedPlace, { removedTo }: FeedExtent): boolean {
+  return after.seq < removedTo || (after.line !== null && after.seq === removedTo);
+}
+
 /** Makes a page of the span's rows, in order. `contentsOf`: undefined when what a row reports was deleted. */
 export function feedPage<Row extends FeedRow>(
   rows: readonly Row[],
   { after, upTo, limit }: FeedSpan,
-  { removedTo }: FeedExtent,
+  extent: FeedExtent,
   position: string,
   contentsOf: (row: Row) => readonly FeedContent[] | undefined,
 ): FeedPage {
   // An entry is missing when its row was deleted, or (below) what the row refers to.
-  const isCut = after.seq < removedTo || (after.line !== null && after.seq === removedTo);
   const entries: FeedEntry[] = [];
   let last = after.seq;
-  let gap: FeedPage['gap'] = isCut ? 'retention' : null;
+  let gap: FeedPage['gap'] = isCut(after, extent) ? 'retention' : null;
   for (const row of rows) {
     if (entries.length >= limit) break;
     const contents = contentsOf(row);

@@ -7,6 +7,7 @@ import { UsedKeys } from '../used-keys.ts';
 import type { PostgresAddress } from './client/postgres-address.ts';
 import { PostgresDatabase } from './client/postgres-database.ts';
 import { feedWriter } from './feed/feed-writes.ts';
+import { PostgresEventFeed } from './feed/postgres-event-feed.ts';
 import { PostgresFeed } from './feed/postgres-feed.ts';
 import { checkLeafWidth } from './leaves/leaf-width.ts';
 import { Leaves } from './leaves/leaves.ts';
@@ -95,6 +96,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     lists,
     metrics: new PostgresMetrics(database, names),
     feed,
+    eventFeed: new PostgresEventFeed({ database, names }),
     replays,
     audit: { ...reads.audit, ...writes.audit },
     sealings: { ...reads.sealings, ...writes.sealings },

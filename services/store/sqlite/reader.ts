@@ -5,6 +5,7 @@ import { missedPage } from '../rules/reads/missed-page.ts';
 import { READS } from '../rules/reads.ts';
 import type { Statements } from '../sql/statements.ts';
 import { openConnection } from './connection.ts';
+import { EventFeedReads } from './feed/event-feed-reads.ts';
 import { FeedReads } from './feed/feed-reads.ts';
 import { ListReads } from './lists/list-reads.ts';
 import { MetricReads } from './lists/metric-reads.ts';
@@ -43,6 +44,7 @@ function operations(db: ReturnType<typeof openConnection>) {
   const lists = new ListReads(db);
   const metrics = new MetricReads(db);
   const feed = new FeedReads(db);
+  const eventFeed = new EventFeedReads(db, feed);
   const retention = new RetentionReads(db);
   const statements = statementsOf(db);
   const bodies = new BodyReads(db);
@@ -64,6 +66,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     metricCounts: inSnapshot(metrics.counts.bind(metrics)),
     feedHead: inSnapshot(feed.head.bind(feed)),
     feed: inSnapshot(feed.read.bind(feed)),
+    eventFeed: inSnapshot(eventFeed.read.bind(eventFeed)),
     oldFeed: feed.old.bind(feed),
     missed: (...args: Parameters<Replays['missed']>) => missedPage(statements, missedBy, ...args),
     oldDeliveries: retention.oldDeliveries.bind(retention),

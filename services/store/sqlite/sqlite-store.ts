@@ -6,6 +6,7 @@ import type { Clock } from '../../process/clock.ts';
 import { Listeners } from '../../process/listeners.ts';
 import { spawnWorker } from '../../process/worker-thread.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { EventFeed } from '../event-feed.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Metrics } from '../metrics.ts';
@@ -84,6 +85,7 @@ class SqliteStore implements Store {
   readonly lists: MerchantLists;
   readonly metrics: Metrics;
   readonly feed: SqliteFeed;
+  readonly eventFeed: EventFeed;
   readonly replays: Replays;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -124,6 +126,7 @@ class SqliteStore implements Store {
     this.limits = new RequestWindows(clock);
     this.replays = this.#makeReplays();
     this.feed = new SqliteFeed(reader, writer);
+    this.eventFeed = { read: (...args) => reader.call('eventFeed', args) };
     this.outbox = this.#makeOutbox();
     this.lists = new SqliteLists(reader);
     this.metrics = new SqliteMetrics(reader);

@@ -2,6 +2,7 @@ import { EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import type { MerchantApi } from '../../client/merchant-api.ts';
 import type { StreamNews } from '../../client/merchant-stream.ts';
 import type { Session } from '../../session.ts';
+import type { AboutQuery } from './about.ts';
 import { forAWhile, newsLine, sayPaused } from './tail.ts';
 
 export interface EventTailOptions {
@@ -9,6 +10,7 @@ export interface EventTailOptions {
   readonly endpoint?: string | undefined;
   readonly type?: string | undefined;
   readonly verdict?: string | undefined;
+  readonly about: AboutQuery;
   /** How long it follows; Infinity = until Ctrl-C. */
   readonly forMs: number;
 }
@@ -24,7 +26,7 @@ export async function tailEvents(
   await names.load();
   await forAWhile(session, options.forMs, 'waiting for events (Ctrl-C ends it)', async ({ signal }) => {
     const onPaused = sayPaused(output);
-    for await (const news of api.stream({ signal, onPaused })) {
+    for await (const news of api.stream({ signal, query: { ...options.about }, onPaused })) {
       if (news.kind === 'endpoint_changed') await names.load();
       if (!isRouting(news) || !isWanted(news, options)) continue;
       const { endpoint_uuid } = news.data;

@@ -7,6 +7,7 @@ import type { Output } from '../../output.ts';
 import { shortened, whySkipped } from '../../scenario/live-lines.ts';
 import type { Session } from '../../session.ts';
 import { shortId } from '../wait-end.ts';
+import type { AboutQuery } from './about.ts';
 import { deliveryItem, deliveryLine } from './delivery-lines.ts';
 
 export interface TailFilter {
@@ -17,6 +18,7 @@ export interface TailFilter {
 }
 
 export interface TailOptions extends TailFilter {
+  readonly about: AboutQuery;
   /** RFC 3339; older deliveries from then on are listed first. */
   readonly since?: string | undefined;
   /** How long it follows; Infinity = until Ctrl-C. */
@@ -75,7 +77,7 @@ async function follow(
   });
   const onPaused = sayPaused(output);
   const { signal } = over;
-  const stream = api.stream({ signal, onOpen: open, onPaused });
+  const stream = api.stream({ signal, query: { ...options.about }, onOpen: open, onPaused });
   // The list is read once the stream is open, so that nothing is lost in between.
   const list = async () => {
     await opened;
@@ -187,7 +189,7 @@ function resultOf(news: DeliveryNews, apiVersion: string | null | undefined): re
 /** Returns what happened since a time, oldest first. */
 async function listBefore(api: MerchantApi, options: TailOptions): Promise<readonly DeliveryAnswer[]> {
   const { endpoint: endpoint_uuid, type, status, since } = options;
-  const filter = { endpoint_uuid, type, status, since, limit: LISTED_MAX } as Parameters<
+  const filter = { ...options.about, endpoint_uuid, type, status, since, limit: LISTED_MAX } as Parameters<
     MerchantApi['deliveries']
   >[0];
   return [...(await api.deliveries(filter))].reverse();

@@ -4,6 +4,7 @@ import { deliveryId } from '../../../services/domain/ids.ts';
 import { CursorInvalid } from '../../../services/store/change.ts';
 import type { FeedEntry } from '../../../services/store/feed.ts';
 import {
+  bodyOf,
   cancelled,
   createEndpoint,
   delivered,
@@ -26,6 +27,7 @@ const OPTIONS = { at: START, actor: OPERATOR };
 export function feedContract(test: StoreUnderTest): void {
   describe('the feed of a merchant', () => {
     contents(test);
+    bodies(test);
     order(test);
     listening(test);
     retention(test);
@@ -152,6 +154,40 @@ function contents(test: StoreUnderTest): void {
       'routed live',
       'routed live',
     ]);
+  });
+}
+
+function bodies(test: StoreUnderTest): void {
+  it('has what is sent on request, until it is erased', async () => {
+    const start = await test.store.feed.head(MERCHANT);
+    const [one, two] = [randomUUID(), randomUUID()];
+    const apply = journalOf(test.store);
+    const event = eventNumber(MERCHANT, 1, { entityId: randomUUID() });
+    const other = eventNumber(MERCHANT, 2, { entityId: randomUUID() });
+    const resend = (deliveryOf: string) =>
+      head(event, deliveryOf, { deliveryId: randomUUID(), trigger: 'manual', attemptsMax: 1 });
+    await apply(routed(event, [one], [two]), delivered(head(event, one)));
+    await apply(routed(event, [one, two]), routed(other, [one]));
+    await apply(
+      requested(resend(one), bodyOf(event)),
+      requested(resend(two), Buffer.from('a body of its own')),
+    );
+    const read = () => test.store.feed.read(MERCHANT, { after: start, limit: 100, withBodies: true });
+    const sent = async () =>
+      (await read()).entries.flatMap((entry) => (entry.kind === 'routed' ? [entry.sent] : []));
+    const kept = (body: string | Uint8Array) => ({ body: Buffer.from(body).toString(), bodyRemoved: false });
+    const ofEvent = kept(bodyOf(event));
+    expect(await sent()).toEqual([ofEvent, ofEvent, kept(bodyOf(other)), ofEvent, kept('a body of its own')]);
+    expect((await readAll(test, start)).every((entry) => !('sent' in entry))).toBe(true);
+    const order = { entityId: event.entityId, merchantId: MERCHANT };
+    const id = await test.store.erasures.order(order, { at: START + 99 * HOUR_MS, actor: OPERATOR });
+    for (let [after, isDone] = [undefined as string | undefined, false]; !isDone; ) {
+      const { next } = await test.store.erasures.step(id, after);
+      isDone = next === null;
+      after = next ?? undefined;
+    }
+    const removed = { body: null, bodyRemoved: true };
+    expect(await sent()).toEqual([removed, removed, kept(bodyOf(other)), removed, removed]);
   });
 }
 

@@ -287,6 +287,22 @@ describe('finding and repeating deliveries', () => {
     expect(numbers.filter((number) => number === 2)).toHaveLength(1);
   }, 60_000);
 
+  test('a tail shows what is about one user or one transaction only', async () => {
+    const entity = crypto.randomUUID();
+    const deliveries = type(`deliveries tail --since 1h --entity ${entity} --for 8s`);
+    const events = type(`events tail --entity ${entity} --for 8s`);
+    const none = type(`events tail --transaction ${crypto.randomUUID()} --for 8s`);
+    await type('trigger KYC/FULL_USER --wait');
+    // The tails are open by the last one at the latest.
+    for (let n = 0; n < 3; n += 1) await type(`trigger KYC/FULL_USER --user ${entity} --wait`);
+    for (const { code, items } of await Promise.all([deliveries, events])) {
+      expect(code).toBe(EXIT.ok);
+      expect(items.length).toBeGreaterThan(0);
+      expect(items.every((item) => item.entity_uuid === entity)).toBe(true);
+    }
+    expect((await none).items).toEqual([]);
+  }, 60_000);
+
   test('events are listed by the reason for which an endpoint did not get them', async () => {
     const { items } = await type('events ls --since 1h --verdict filtered --endpoint flaky --type KYC');
     expect(items.length).toBeGreaterThan(0);

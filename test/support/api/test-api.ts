@@ -145,6 +145,7 @@ const OPTIONS: ApiOptions = {
   port: 0,
   egress: { ports: [443, 8443], allow: { name: () => false, address: () => false } },
   rateLimitPerMinute: 100_000,
+  feedRateLimitPerMinute: 100_000,
   testRateLimitPerMinute: 100_000,
   endpointQuota: 100,
   streamsPerKey: 10,

@@ -21,13 +21,21 @@ export type RowOfFeed = FeedRow & {
   readonly ref_at: number | null;
 };
 
-type EventWithLines = EventHead & { readonly lines: readonly TraceLine[] };
+/** The place of a row in its log. */
+export interface RowPlace {
+  readonly seq: number;
+  readonly createdAt: number;
+  readonly isRemoved: boolean;
+}
+
+type EventWithLines = EventHead & RowPlace & { readonly lines: readonly TraceLine[] };
+type DeliveryFound = DeliveryHead & RowPlace & { readonly attemptsMax: number };
 type AttemptPart = Omit<AttemptOfDelivery, keyof DeliveryHead | 'attemptsMax'>;
 
 /** The things that the rows of a page refer to, without those that were deleted. */
-class References {
+export class References {
   readonly events = new Map<string, EventWithLines>();
-  readonly deliveries = new Map<string, DeliveryHead & { readonly attemptsMax: number }>();
+  readonly deliveries = new Map<string, DeliveryFound>();
   readonly attempts = new Map<number, AttemptPart>();
   readonly audits = new Map<number, AuditOfEndpoint>();
 
@@ -86,6 +94,8 @@ function spanOf(rows: readonly RowOfFeed[]): [from: number, to: number] {
 }
 
 interface EventRow {
+  readonly seq: number;
+  readonly created_at: number;
   readonly event_id: Buffer;
   readonly entity_id: Buffer;
   readonly subject_id: Buffer | null;
@@ -93,6 +103,7 @@ interface EventRow {
   readonly type: number;
   readonly sub_type: string;
   readonly trace: string;
+  readonly removed_at: number | null;
 }
 
 async function readEvents(
@@ -103,11 +114,14 @@ async function readEvents(
   const wanted = rows.filter(({ event_id }) => event_id !== null);
   if (wanted.length === 0) return [];
   const found = await statements.rows<EventRow>(
-    `SELECT event_id, entity_id, subject_id, sequence, type, sub_type, trace FROM event
+    `SELECT seq, created_at, removed_at, event_id, entity_id, subject_id, sequence, type, sub_type, trace FROM event
      WHERE event_id = ANY($1::bytea[]) AND merchant = $2 AND created_at >= $3 AND created_at <= $4`,
     [wanted.map(({ event_id }) => event_id), merchant, ...spanOf(wanted)],
   );
   return found.map((row) => ({
+    seq: row.seq,
+    createdAt: row.created_at,
+    isRemoved: row.removed_at !== null,
     eventId: idOf(row.event_id),
     entityId: idOf(row.entity_id),
     subjectId: row.subject_id && idOf(row.subject_id),
@@ -118,7 +132,8 @@ async function readEvents(
   }));
 }
 
-interface DeliveryRow extends Omit<EventRow, 'trace'> {
+interface DeliveryRow extends Omit<EventRow, 'trace' | 'removed_at'> {
+  readonly removed: number;
   readonly delivery_id: Buffer;
   readonly endpoint: number;
   readonly api_version: number;
@@ -133,18 +148,18 @@ async function readDeliveries(
   const wanted = rows.filter(({ delivery_id }) => delivery_id !== null);
   if (wanted.length === 0) return [];
   return statements.rows<DeliveryRow>(
-    `SELECT delivery_id, event_id, entity_id, subject_id, sequence, type, sub_type, endpoint, api_version, trigger, attempts_max
-     FROM delivery
+    `SELECT seq, created_at, removed, delivery_id, event_id, entity_id, subject_id, sequence, type, sub_type, endpoint,
+     api_version, trigger, attempts_max FROM delivery
      WHERE delivery_id = ANY($1::bytea[]) AND created_at >= $2 AND created_at <= $3`,
     [wanted.map(({ delivery_id }) => delivery_id), ...spanOf(wanted)],
   );
 }
 
-function toDeliveryHead(
-  row: DeliveryRow,
-  endpointId: string,
-): DeliveryHead & { readonly attemptsMax: number } {
+function toDeliveryHead(row: DeliveryRow, endpointId: string): DeliveryFound {
   return {
+    seq: row.seq,
+    createdAt: row.created_at,
+    isRemoved: row.removed === 1,
     deliveryId: idOf(row.delivery_id),
     endpointId,
     eventId: idOf(row.event_id),

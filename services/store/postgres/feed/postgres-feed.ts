@@ -3,10 +3,12 @@ import type { Clock } from '../../../process/clock.ts';
 import { Listeners } from '../../../process/listeners.ts';
 import type { Feed, FeedPage } from '../../feed.ts';
 import { feedContents } from '../../log/feed-contents.ts';
-import { type FeedExtent, feedPage, feedSpan } from '../../log/feed-page.ts';
+import { feedPage, feedSpan } from '../../log/feed-page.ts';
 import { MAINTENANCE_MS, type PostgresDatabase } from '../client/postgres-database.ts';
 import type { Leaves } from '../leaves/leaves.ts';
 import type { LogNames } from '../log/log-names.ts';
+import { readBodies } from './feed-bodies.ts';
+import { extentOf } from './feed-extent.ts';
 import { type RowOfFeed, readReferences } from './feed-references.ts';
 
 /** The interval of looks for what other processes have added, while somebody listens. */
@@ -18,8 +20,6 @@ interface Deps {
   readonly names: LogNames;
   readonly clock: Clock;
 }
-
-type Extent = FeedExtent & { readonly merchant: number };
 
 export class PostgresFeed implements Feed {
   readonly #deps: Deps;
@@ -34,20 +34,26 @@ export class PostgresFeed implements Feed {
   }
 
   async head(merchantId: string): Promise<string> {
-    return String((await this.#extentOf(merchantId)).head);
+    return String((await extentOf(this.#deps.database, merchantId)).head);
   }
 
   async read(merchantId: string, options: Parameters<Feed['read']>[1]): Promise<FeedPage> {
-    const { merchant, ...extent } = await this.#extentOf(merchantId);
+    const { merchant, ...extent } = await extentOf(this.#deps.database, merchantId);
     const span = feedSpan(options, extent);
     if (span === null) return { entries: [], next: String(extent.head), gap: 'restored' };
     const { database, names } = this.#deps;
     const rows = await database.read((statements) =>
       statements.rows<RowOfFeed>(ROWS, [merchant, span.from, span.upTo, span.limit]),
     );
+    // Rows are numbered without holes: where the first is missing, it was deleted since the extent was read.
+    const isHole = span.from <= span.upTo && rows[0]?.seq !== span.from;
+    const now = isHole ? await extentOf(database, merchantId) : extent;
     const references = await readReferences({ database, names }, merchant, rows);
-    return feedPage(rows, span, extent, options.after, (row) =>
-      feedContents(row, references.of(row), names.numbers.endpointId),
+    const bodiesOf = options.withBodies
+      ? await database.read((statements) => readBodies(statements, merchant, rows, references))
+      : () => ({});
+    return feedPage(rows, span, now, options.after, (row) =>
+      feedContents(row, { ...references.of(row), ...bodiesOf(row) }, names.numbers.endpointId),
     );
   }
 
@@ -88,17 +94,6 @@ export class PostgresFeed implements Feed {
     this.#isClosed = true;
     this.#cancelLook?.();
     this.#listeners.clear();
-  }
-
-  async #extentOf(merchantId: string): Promise<Extent> {
-    const row = await this.#deps.database.read(({ first }) =>
-      first<Extent>(
-        `SELECT seq AS merchant, feed_to AS head, feed_removed_to AS "removedTo" FROM log_merchant
-         WHERE merchant_id = $1`,
-        [merchantId],
-      ),
-    );
-    return row ?? { merchant: 0, head: 0, removedTo: 0 };
   }
 
   #lookSoon(): void {

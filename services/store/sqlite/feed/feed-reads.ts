@@ -11,10 +11,11 @@ import {
   type FeedRow,
   feedContents,
 } from '../../log/feed-contents.ts';
-import { feedPage, feedSpan } from '../../log/feed-page.ts';
+import { type FeedExtent, feedPage, feedSpan } from '../../log/feed-page.ts';
 import { FEED_KIND } from '../../log/log-rows.ts';
 import type { TraceLine } from '../../log/trace-lines.ts';
 import { listedToSql } from '../log/list-index.ts';
+import { FeedBodies } from './feed-bodies.ts';
 
 /** Rows examined in one step of the retention. */
 const SCAN_ROWS = 2000;
@@ -47,6 +48,7 @@ export class FeedReads {
   readonly #attempt;
   readonly #audit;
   readonly #endpointName;
+  readonly #bodies: FeedBodies;
   readonly #oldest;
 
   constructor(db: Database) {
@@ -74,6 +76,7 @@ export class FeedReads {
       'SELECT endpoint_uuid AS endpointId, action, details FROM audit WHERE audit_id = ?',
     );
     this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
+    this.#bodies = new FeedBodies(db);
     this.#oldest = db.prepare('SELECT seq, at FROM feed WHERE seq > 0 ORDER BY seq LIMIT ?');
   }
 
@@ -87,17 +90,18 @@ export class FeedReads {
     WHERE merchant = :merchant AND seq >= :from AND seq <= :upTo ORDER BY seq LIMIT :limit`;
 
   head(merchantId: string): string {
-    return String(this.#ofMerchant(merchantId).head);
+    return String(this.extentOf(merchantId).head);
   }
 
   read(merchantId: string, options: Parameters<Feed['read']>[1]): FeedPage {
-    const { merchant, ...extent } = this.#ofMerchant(merchantId);
+    const { merchant, ...extent } = this.extentOf(merchantId);
     const span = feedSpan(options, extent);
     if (span === null) return { entries: [], next: String(extent.head), gap: 'restored' };
     const rows = this.#rowsOf(merchant, span.from, span.upTo, span.limit);
     const name = (endpoint: number) => String(this.#endpointName.get(endpoint));
+    const bodies = options.withBodies ? this.#bodies.reader() : undefined;
     return feedPage(rows, span, extent, options.after, (row) =>
-      feedContents(row, this.#referenceOf(row), name),
+      feedContents(row, { ...this.#referenceOf(row), ...bodiesOf(row, bodies) }, name),
     );
   }
 
@@ -117,7 +121,8 @@ export class FeedReads {
     return rows.filter(({ at }) => at < before).map(({ seq }) => seq);
   }
 
-  #ofMerchant(merchantId: string) {
+  /** Returns the merchant's number, 0 when it has none, and the extent of its feed. */
+  extentOf(merchantId: string): FeedExtent & { readonly merchant: number } {
     const row = this.#merchant.get(merchantId) as { seq: number; removedTo: number } | undefined;
     if (!row) return { merchant: 0, removedTo: 0, head: 0 };
     const newest = (this.#newest.get(this.#listedTo.get(), row.seq) ?? this.#newestListed.get(row.seq)) as
@@ -143,6 +148,12 @@ export class FeedReads {
     const delivery = this.#delivery.get(ref) as Packed<DeliveryHead> | undefined;
     return delivery ? { delivery: withDelivery(delivery) } : {};
   }
+}
+
+function bodiesOf({ kind, ref }: RowOfFeed, bodies: ReturnType<FeedBodies['reader']> | undefined) {
+  if (bodies === undefined) return {};
+  if (kind === FEED_KIND.requested) return { bodies: bodies.ofDelivery(ref) };
+  return kind === FEED_KIND.routed || kind === FEED_KIND.line ? { bodies: bodies.ofEvent(ref) } : {};
 }
 
 function unpacked<Row extends Packed<EventHead>>(row: Row) {

@@ -25,6 +25,8 @@ import { type PostgresPlace, postgresPlace } from '../postgres-place.ts';
 import { meet } from './meet.ts';
 
 const MERCHANT = 'a-merchant';
+/** Batches of each recorder while a reader reads. */
+const BATCHES = 25;
 
 await describeWithPostgres('recorders of two processes', (createDatabase) => {
   let place: PostgresPlace;
@@ -86,6 +88,32 @@ await describeWithPostgres('recorders of two processes', (createDatabase) => {
     const found = await one.log.delivery(MERCHANT, endpointId, deliveryId(event.eventId, endpointId));
     expect(found).toMatchObject({ status: 'delivered', attemptsMade: 1 });
     expect((await two.log.event(MERCHANT, event.eventId))?.trace).toHaveLength(1);
+  });
+
+  it('give a reader of the event feed each event once, while both record for its merchant', async () => {
+    const apply = async (store: Store, partition: string) => {
+      for (let batch = 1; batch <= BATCHES; batch += 1) {
+        const events = [0, 1, 2].map((n) => eventNumber(MERCHANT, batch + n / 10, { eventId: randomUUID() }));
+        const entries = events.map((event) => routed(event, []));
+        await store.log.applyJournal([{ ...at(partition, 3 * batch - 2, 3 * batch), entries }]);
+      }
+    };
+    const recording = Promise.all([apply(one, 'p'), apply(two, 'q')]).then(() => true);
+    const seen: string[] = [];
+    let [after, isRecorded] = ['0', false];
+    for (let isEnd = false; !(isRecorded && isEnd); ) {
+      isRecorded = await Promise.race([
+        recording,
+        new Promise<false>((resolve) => setImmediate(resolve, false)),
+      ]);
+      const page = await two.eventFeed.read(MERCHANT, { after, limit: 5, withData: false });
+      seen.push(...page.records.map(({ event }) => event.eventId));
+      ({ next: after, isEnd } = page);
+    }
+    expect(seen).toHaveLength(2 * 3 * BATCHES);
+    expect(new Set(seen).size).toBe(seen.length);
+    const { records } = await one.eventFeed.read(MERCHANT, { limit: 1000, withData: false });
+    expect(records.map(({ event }) => event.eventId)).toEqual(seen);
   });
 
   it('count the attempts of one endpoint together', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
-import { ApiError } from './problem.ts';
+import { ApiError } from '../problem.ts';
 
 const ABSOLUTE = /^https?:\/\//i;
 

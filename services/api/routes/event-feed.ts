@@ -1,0 +1,95 @@
+import type { RequestHandler, Response } from 'express';
+import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
+import type { EventData } from '../../domain/event.ts';
+import { CursorInvalid } from '../../store/change.ts';
+import type { EventFed } from '../../store/event-feed.ts';
+import type { EventFilter } from '../../store/store.ts';
+import { merchantOf } from '../auth.ts';
+import type { ApiContext } from '../context.ts';
+import { bodyJson } from '../events/event-body.ts';
+import { eventJson } from '../events/event-json.ts';
+import { sendJson } from '../idempotency.ts';
+import { cursorInvalid, decodeCursor, encodeCursor, queryOf } from '../pagination.ts';
+import { ApiError } from '../problem.ts';
+
+/** The most items of a page that is no page of the feed. */
+const LIST_LIMIT_MAX = 100;
+/** Bodies that are rendered without a pause: some milliseconds of the process. */
+const RENDERED_AT_ONCE = 25;
+/** Begins the text of every cursor of the feed: a cursor of a list has no letters. */
+const CURSOR_PREFIX = 'feed/';
+
+/** Returns whether a request is for the event feed. */
+export function isFeed(query: URLSearchParams): boolean {
+  return query.get('order') === 'asc';
+}
+
+/** Counts a request for the event feed in one class, and every other in another. */
+export function ofOrder(feed: RequestHandler, others: RequestHandler): RequestHandler {
+  return (request, response, next) => (isFeed(queryOf(request)) ? feed : others)(request, response, next);
+}
+
+/** Throws where a request for the list has what only the feed has. */
+export function refuseFeedOnly(query: URLSearchParams): void {
+  const errors = [];
+  if (Number(query.get('limit') ?? 0) > LIST_LIMIT_MAX) {
+    const detail = `must be at most ${LIST_LIMIT_MAX}, unless order is asc`;
+    errors.push({ pointer: '/query/limit', code: 'out_of_range', detail } as const);
+  }
+  for (const name of ['include', 'api_version'])
+    if (query.has(name)) {
+      const detail = 'needs order=asc';
+      errors.push({ pointer: `/query/${name}`, code: 'not_allowed', detail } as const);
+    }
+  const [first] = errors;
+  if (first) throw new ApiError('validation_error', `${first.pointer}: ${first.detail}.`, { errors });
+}
+
+/** Sends a page of the event feed: oldest first, in the order of recording, with a cursor that never ends. */
+export async function sendFeed(
+  { store }: ApiContext,
+  response: Response,
+  query: URLSearchParams,
+  { after: _, ...filter }: EventFilter & { readonly after?: string; readonly limit: number },
+): Promise<void> {
+  const merchantId = merchantOf(response);
+  const after = decodeCursor(query.get('cursor'), positionOf);
+  const withData = query.get('include') === 'body';
+  const page = await store.eventFeed
+    .read(merchantId, { ...filter, withData, ...(after === undefined ? {} : { after }) })
+    .catch((error) => {
+      throw error instanceof CursorInvalid ? cursorInvalid() : error;
+    });
+  const data = withData
+    ? await withBodies(page.records, apiVersionOf(query), await store.merchants.get(merchantId))
+    : page.records.map(eventJson);
+  sendJson(response, 200, {
+    data,
+    has_more: !page.isEnd,
+    next_cursor: encodeCursor(`${CURSOR_PREFIX}${page.next}`),
+    gap: page.gap,
+  });
+}
+
+function positionOf(text: string): string | undefined {
+  return text.startsWith(CURSOR_PREFIX) ? text.slice(CURSOR_PREFIX.length) : undefined;
+}
+
+function apiVersionOf(query: URLSearchParams): ApiVersion {
+  return (query.get('api_version') as ApiVersion | null) ?? API_VERSION_DEFAULT;
+}
+
+/** Renders the bodies, a few at a time: deliveries go on in between. */
+async function withBodies(
+  records: readonly EventFed[],
+  apiVersion: ApiVersion,
+  merchant: Parameters<typeof bodyJson>[2],
+): Promise<object[]> {
+  const listed: object[] = [];
+  for (const record of records) {
+    const data = record.data === null ? null : (JSON.parse(record.data) as EventData);
+    listed.push({ ...eventJson(record), ...bodyJson({ ...record.event, data }, apiVersion, merchant) });
+    if (listed.length % RENDERED_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return listed;
+}
