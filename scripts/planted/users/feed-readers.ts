@@ -13,7 +13,7 @@ export const FEED_READER_BUGS: readonly PlantedBug[] = [
     text: 'if (taken.length === span.limit) return { taken, next: last, isMissing };',
     replacement: 'if (taken.length === span.limit) return { taken, next: seq, isMissing };',
     test: CONTRACT,
-    title: 'comes to the end where hardly anything matches',
+    title: 'selects by type, subject, entity, endpoint, result and time',
   },
   {
     id: 'event-feed-hides-gaps',
