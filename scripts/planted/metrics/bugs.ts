@@ -46,14 +46,4 @@ export const METRIC_BUGS: readonly PlantedBug[] = [
     test: SQLITE,
     title: 'equal the log when batches, entries and attempts come again',
   },
-  {
-    id: 'two-merge-at-once',
-    bug: 'recorders of two processes merge tallies at the same time',
-    file: 'services/store/postgres/tally/tally-writes.ts',
-    text: '    if (!lock?.got) return;\n',
-    replacement: '',
-    test: 'test/store/postgres/processes/tallies.test.ts',
-    title: 'equal the log after both were killed',
-    isSlow: true,
-  },
 ];

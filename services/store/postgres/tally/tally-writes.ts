@@ -6,7 +6,7 @@ import { sqlStateOf } from '../client/postgres-errors.ts';
 import type { Transaction } from '../client/statements.ts';
 import type { Leaves } from '../leaves/leaves.ts';
 
-/** One process at a time merges: it reads tallies, and writes them with more in them. */
+/** One process at a time merges: another one would wait for the rows that it deletes, perhaps in a circle. */
 const LOCK = "hashtextextended('hookrail tally', 0)";
 const ATTEMPTS = 3;
 const UNDEFINED_TABLE = '42P01';
