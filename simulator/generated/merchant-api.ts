@@ -1048,6 +1048,17 @@ export interface components {
              * @description With `replay_running`, the running replay.
              */
             replay_uuid?: string;
+            /** @description With `malformed_json`, where the body stops being JSON in UTF-8. */
+            position?: {
+                /** @description From 1. */
+                line: number;
+                /** @description From 1, in characters. */
+                column: number;
+                /** @description From 0; of the body as it was sent. */
+                byte_offset: number;
+                /** @description JSON pointer to the value that the fault is in, or to one around it. Absent when the bytes are not UTF-8. */
+                pointer?: string;
+            };
         };
     };
     responses: {
