@@ -171,6 +171,8 @@ export interface AttemptRecord {
   readonly signature: string;
 }
 
+export const EVENTS_OF_ID_MAX = 10;
+
 /** `data` is null once the event's bodies were removed, by age or by an erasure. */
 export type StoredEvent = Omit<DomainEvent, 'data'> & { readonly data: EventData | null };
 
@@ -208,6 +210,11 @@ export interface DeliveryLog {
       }
     | undefined
   >;
+  /**
+   * Returns the routed events with this id, of whatever merchant, at most EVENTS_OF_ID_MAX: there is one, unless producers
+   * of several merchants chose the same id.
+   */
+  eventsOf(eventId: string): Promise<readonly EventListed[]>;
   /**
    * Returns whether the log has the delivery. `createdAt`: when it was made, milliseconds since the epoch; an engine that
    * keeps its log by time looks there only.

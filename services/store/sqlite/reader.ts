@@ -53,6 +53,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     positionOf: log.positionOf.bind(log),
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
+    eventsOf: log.eventsOf.bind(log),
     isRecorded: log.isRecorded.bind(log),
     isTried: log.isTried.bind(log),
     examineDeliveries: inSnapshot(lists.deliveries.bind(lists)),
