@@ -77,6 +77,7 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'until',
   'limit',
   'cursor',
+  'dry_run',
 ]);
 
 /** Parameters and properties that are times. */
