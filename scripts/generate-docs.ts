@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodesTable } from '../services/api/error-codes.ts';
 import { VARIABLES } from '../services/config/config.ts';
+import { QUARANTINE_TEXTS } from '../services/domain/routing/quarantine-texts.ts';
 import { COMMANDS } from '../services/operator/cli/table.ts';
 import { failureCodesTable, failureDetailsTable } from './failure-tables.ts';
 import { keepGenerated } from './keep-generated.ts';
@@ -21,6 +22,14 @@ function configurationTable(): string {
     ([name, { fallback, meaning }]) => `| \`${name}\` | ${shown(fallback)} | ${meaning} |`,
   );
   return ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** The reasons of events; a task that is put aside is an operator's business. */
+function reasonsTable(): string {
+  const rows = Object.entries(QUARANTINE_TEXTS)
+    .filter(([reason]) => reason !== 'attempt_stalled')
+    .map(([reason, { title, cause, remedy }]) => `| \`${reason}\` | ${title}: ${cause} | ${remedy} |`);
+  return ['| reason | cause | what to do |', '|---|---|---|', ...rows].join('\n');
 }
 
 function receiver(): string {
@@ -52,4 +61,4 @@ keepTables('docs/errors.md', {
 });
 keepTables('README.md', { receiver: receiver() });
 keepTables('docs/operate/commands.md', { 'operator commands': operatorCommandsTables(COMMANDS) });
-keepTables('docs/producers.md', { 'event rules': rulesTable() });
+keepTables('docs/producers.md', { 'event rules': rulesTable(), 'quarantine reasons': reasonsTable() });

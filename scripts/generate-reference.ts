@@ -13,6 +13,7 @@ import { eventPages } from './reference/event-pages.ts';
 import { guidePages } from './reference/guide-pages.ts';
 import { document } from './reference/layout.ts';
 import { operationPages } from './reference/operation-pages.ts';
+import { producerPages } from './reference/producer-pages.ts';
 import { searchIndex } from './reference/search-index.ts';
 
 const TARGET = 'schemas/reference';
@@ -21,7 +22,7 @@ const SOURCE = 'the description, the catalog, docs/ or scripts/reference';
 
 /** Every file of the reference by its path below /docs/. */
 function referenceFiles(): ReadonlyMap<string, string> {
-  const pages = [...guidePages(), ...operationPages(), ...eventPages()];
+  const pages = [...guidePages(), ...operationPages(), ...eventPages(), ...producerPages()];
   const asset = (name: string) => readFileSync(new URL(`reference/assets/${name}`, import.meta.url), 'utf8');
   return new Map([
     ...pages.map((page) => [`${page.path || 'index'}.html`, document(page, pages)] as const),

@@ -1,7 +1,7 @@
 import type { PlantedBug } from './planted-bug.ts';
 
-const PUBLISH = 'services/api/routes/publish-events.ts';
-const REFUSALS = 'services/api/routes/event-refusals.ts';
+const PUBLISH = 'services/api/producer/publish-events.ts';
+const REFUSALS = 'services/api/producer/event-refusals.ts';
 const PRODUCER_TEST = 'test/api/routes/producer.test.ts';
 const PRODUCER_KEYS_TEST = 'test/api/routes/producer-keys.test.ts';
 

@@ -30,7 +30,8 @@ function rowsOf(type: EventType): string[] {
   );
 }
 
-function isRequired(field: Field, subType: string): boolean {
+/** Returns whether an event of the subType must have the field. */
+export function isRequired(field: Field, subType: string): boolean {
   const isNull = field.nullOn?.includes(subType) ?? false;
   return (
     field.required && field.constant === undefined && !isNull && isShown(field, subType, API_VERSION_DEFAULT)

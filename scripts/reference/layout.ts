@@ -9,7 +9,7 @@ export interface Page {
   readonly title: string;
   /** For the list of pages, when the title is too long there. */
   readonly label?: string;
-  readonly section: 'Guides' | 'Operations' | 'Events';
+  readonly section: (typeof SECTIONS)[number];
   readonly summary: string;
   readonly content: Html;
   /** The headings listed below the page in the list of pages. */
@@ -20,7 +20,7 @@ export interface Page {
   readonly isWide?: boolean;
 }
 
-const SECTIONS = ['Guides', 'Operations', 'Events'] as const;
+const SECTIONS = ['Guides', 'Operations', 'Events', 'Producers'] as const;
 
 /** The address of a page seen from another one, so that the reference works below any path. */
 export function address(from: string, to: string): string {

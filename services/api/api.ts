@@ -6,7 +6,6 @@ import { setMaxListeners } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
-import type { Broker } from '../broker/broker.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { addressListOf } from '../process/access/address-list.ts';
 import type { Clock } from '../process/clock.ts';
@@ -26,6 +25,9 @@ import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { lookUp } from './find/lookup.ts';
 import { getStory } from './find/read-story.ts';
 import { ApiError, problemHandler } from './problem.ts';
+import { AcceptedEvents } from './producer/accepted-events.ts';
+import { publishEvents } from './producer/publish-events.ts';
+import { readPublished } from './producer/read-published.ts';
 import { limitPerMinute } from './rate-limit.ts';
 import { readTargets, refuseMalformedTargets } from './reading/request-target.ts';
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
@@ -35,7 +37,6 @@ import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-en
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
-import { publishEvents } from './routes/publish-events.ts';
 import { getDelivery, getEvent } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
 import { listAllDeliveries, listDeliveries, listEvents } from './routes/read-lists.ts';
@@ -55,7 +56,7 @@ export type { ApiOptions } from './context.ts';
 export interface ApiDeps {
   readonly store: Store;
   readonly relay: ApiContext['relay'];
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks'>;
+  readonly broker: ApiContext['broker'];
   readonly directory: ApiContext['directory'];
   readonly keyRing: KeyRing;
   readonly clock: Clock;
@@ -172,15 +173,7 @@ function createApp(
     get: open(getLegacyWebhook(context)),
     patch: open(updateLegacyWebhook(context)),
   });
-  route(app, '/producer/events', {
-    post: [
-      authenticate('producer', context),
-      readJson(context.limits.producerBodyBytesMax),
-      requireBody,
-      refuseQueryTexts,
-      publishEvents(context),
-    ],
-  });
+  mountProducers(app, context, [general, ...validated]);
 
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
@@ -195,6 +188,19 @@ function rateLimitsOf({ options, store, clock }: ApiContext) {
     tests: limited('tests', options.testRateLimitPerMinute),
     feed: limited('feed', options.feedRateLimitPerMinute),
   };
+}
+
+/** Publishing is not limited, and the codec checks what it decodes; the questions go the way of a merchant's. */
+function mountProducers(app: Express, context: ApiContext, ofQuestions: readonly RequestHandler[]): void {
+  const accepted = new AcceptedEvents(context.clock);
+  const producer = authenticate('producer', context);
+  const body = readJson(context.limits.producerBodyBytesMax);
+  route(app, '/producer/events', {
+    post: [producer, body, requireBody, refuseQueryTexts, publishEvents(context, accepted)],
+  });
+  route(app, '/producer/events/{event_id}', {
+    get: [producer, ...ofQuestions, readPublished(context, accepted)],
+  });
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';

@@ -4,13 +4,12 @@ import express, { type RequestHandler, type Response } from 'express';
 import { ApiError } from './problem.ts';
 import { contentTypeFault } from './reading/content-type.ts';
 import { jsonTextFault, placeIn } from './reading/json-text.ts';
+import { malformedJson, notUtf8 } from './reading/malformed-json.ts';
 import { enterRequest } from './request-label.ts';
 
 /** The body parser's error: `type` names what went wrong. */
 interface ParserError {
   readonly type?: string;
-  /** The text that cannot be parsed. */
-  readonly body?: unknown;
 }
 
 /** The most values in a merchant's body: the validator examines each, and reports each that is wrong. */
@@ -44,7 +43,7 @@ export function readJson(bytesMax: number): RequestHandler {
       // The parser goes on with the bytes when this returns, and then calls back.
       read.leave = enterRequest(response as Response);
       // JSON is UTF-8 (RFC 8259 §8.1). Decoding would silently replace invalid bytes.
-      if (!isUtf8(bytes)) throw new ApiError('malformed_json', 'The body is not UTF-8.');
+      if (!isUtf8(bytes)) throw notUtf8(bytes);
     },
   });
   return (request, response, next) => {
@@ -62,13 +61,18 @@ export function readJson(bytesMax: number): RequestHandler {
     delete headers['content-encoding'];
     parser(request, response, (error?: unknown) => {
       try {
-        if (read.bytes.length === 0) request.body = undefined;
-        next(error ? translate(error as ParserError, bytesMax) : repeatedName(read.bytes));
+        if (isEmpty(read.bytes)) request.body = undefined;
+        next(error ? translate(error as ParserError, read.bytes, bytesMax) : repeatedName(read.bytes));
       } finally {
         read.leave?.();
       }
     });
   };
+}
+
+/** A byte order mark is no part of a text: alone it is the text that has nothing in it. */
+function isEmpty(bytes: Buffer): boolean {
+  return bytes.length === 0 || (bytes.length === 3 && bytes.toString('utf8') === '\ufeff');
 }
 
 /** Returns the error for an object with a name twice: of two amounts, nobody can say which one was meant. */
@@ -104,11 +108,11 @@ export const boundValues: RequestHandler = (request, _response, next) => {
   next();
 };
 
-function translate(error: ParserError, bytesMax: number): unknown {
+function translate(error: ParserError, bytes: Buffer, bytesMax: number): unknown {
   if (error instanceof ApiError) return error;
   switch (error.type) {
     case 'entity.parse.failed':
-      return malformed(error.body);
+      return malformedJson(bytes);
     case 'entity.too.large':
       return new ApiError('payload_too_large', `The body exceeds the limit of ${bytesMax} bytes.`);
     case 'request.aborted':
@@ -117,15 +121,4 @@ function translate(error: ParserError, bytesMax: number): unknown {
     default:
       return error;
   }
-}
-
-function malformed(body: unknown): ApiError {
-  const fault = typeof body === 'string' ? jsonTextFault(body) : undefined;
-  if (typeof body !== 'string' || fault?.kind !== 'malformed')
-    return new ApiError('malformed_json', 'The body cannot be parsed.');
-  const place = placeIn(body, fault.at);
-  return new ApiError(
-    'malformed_json',
-    `The body cannot be parsed: ${place}: ${fault.expected} is expected.`,
-  );
 }

@@ -82,12 +82,16 @@ export const API_LIMITS: ApiLimits = {
   answersKeptMs: 24 * 3600 * 1000,
 };
 
+export type ApiBroker = Pick<Broker, 'publishEvents' | 'publishTasks'> & {
+  readonly quarantine: Pick<Broker['quarantine'], 'ofEvent'>;
+};
+
 /** The dependencies of the routes. */
 export interface ApiContext {
   readonly store: Store;
-  readonly broker: Pick<Broker, 'publishEvents' | 'publishTasks'>;
+  readonly broker: ApiBroker;
   /** Follows the stream that routers follow. */
-  readonly directory: Pick<Directory, 'merchant'>;
+  readonly directory: Pick<Directory, 'merchant' | 'endpointsOf'>;
   readonly keyRing: KeyRing;
   readonly clock: Clock;
   readonly random: Random;

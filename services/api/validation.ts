@@ -85,6 +85,7 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'order',
   'include',
   'api_version',
+  'dry_run',
 ]);
 
 /** Parameters and properties that are times. */

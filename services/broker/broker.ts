@@ -56,6 +56,8 @@ export interface Broker {
   readonly quarantine: RecordStore<Quarantined> & {
     /** Returns the record at a position; undefined when there is none. Throws RangeError for an invalid position. */
     read(position: string): Promise<Quarantined | undefined>;
+    /** Returns the records of an event id that are stored now, at a cost that does not grow with their number. */
+    ofEvent(eventId: string): Promise<QuarantinedOfEvent>;
     /**
      * Puts any number of records back where they came from, unchanged, and removes them from the store. Records that
      * cannot be put back stay there and are returned with the reason. Unknown positions are ignored.
@@ -75,6 +77,20 @@ export interface Broker {
   /** Stops every consumer, makes settlements durable, releases the engine's resources. May be called twice. */
   close(): Promise<void>;
 }
+
+/** A quarantined event without its bytes. */
+export type QuarantinedHead = Pick<
+  Quarantined,
+  'reason' | 'detail' | 'at' | 'eventId' | 'merchantId' | 'publishedBy'
+>;
+
+/** The newest records of an event id, at most QUARANTINED_OF_EVENT_MAX, newest first. */
+export interface QuarantinedOfEvent {
+  readonly records: readonly QuarantinedHead[];
+  /** Older records were not looked through, milliseconds since the epoch; null: all were. */
+  readonly since: number | null;
+}
+export const QUARANTINED_OF_EVENT_MAX = 10;
 
 export interface RequeueOptions {
   /** Returns the event id under which a record is published instead, as any new event; null = it keeps its own. */

@@ -9,4 +9,6 @@ export interface PublishOptions {
   readonly traceparent?: string | undefined;
   /** Events that must not be routed, with the reason: the router quarantines them, whatever it knows by then. */
   readonly refusals?: ReadonlyMap<DomainEvent, Refusal>;
+  /** Publishes nothing: returns what each event would be, as far as the engine knows it at publish. */
+  readonly isDry?: boolean;
 }

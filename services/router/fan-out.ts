@@ -2,15 +2,14 @@ import type { ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import { NO_SEQUENCE } from '../domain/catalog/sequence.ts';
 import { subjectIdOf } from '../domain/catalog/subject.ts';
 import type { Directory } from '../domain/directory.ts';
-import { type ApiVersion, type Endpoint, subscribes } from '../domain/endpoint.ts';
+import type { Endpoint } from '../domain/endpoint.ts';
 import { type DomainEvent, eventAsText } from '../domain/event.ts';
 import { deliveryId } from '../domain/ids.ts';
-import type { RoutingVerdict, SkipReason } from '../domain/journal.ts';
-import type { Merchant } from '../domain/merchant.ts';
+import type { RoutingVerdict } from '../domain/journal.ts';
 import { type QuarantineReason, refusalOf, refusalText } from '../domain/quarantine.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import { routeTo } from '../domain/routing/route.ts';
 import type { DeliveryTask } from '../domain/task.ts';
-import { type Rendered, renderBody } from '../domain/versions/render.ts';
 
 export interface FanOutContext {
   readonly directory: Directory;
@@ -41,30 +40,16 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   }
 
   const subjectId = subjectIdOf(event);
-  const known: Partial<Record<ApiVersion, Rendered>> = {};
-  const bodies: { apiVersion: ApiVersion; body: Uint8Array }[] = [];
   const trace: RoutingVerdict[] = [];
   const tasks: DeliveryTask[] = [];
-  for (const endpoint of context.directory.endpointsOf(event.merchantId)) {
-    const skip = whyNot(endpoint, event);
-    if (skip) {
-      trace.push({ endpointId: endpoint.uuid, verdict: skip });
-      continue;
+  const endpoints = context.directory.endpointsOf(event.merchantId);
+  const routed = routeTo(event, merchant, endpoints, (endpoint, verdict) => {
+    if (typeof verdict === 'string') {
+      trace.push({ endpointId: endpoint.uuid, verdict });
+      return;
     }
     const { apiVersion } = endpoint;
-    let rendered = known[apiVersion];
-    if (!rendered) {
-      rendered = renderFor(event, apiVersion, merchant);
-      known[apiVersion] = rendered;
-      if (rendered.kind === 'rendered') bodies.push({ apiVersion, body: rendered.body });
-    }
-    if (rendered.kind === 'invalid')
-      return refuse('schema_violation', `${rendered.pointer}: ${rendered.detail}`);
-    if (rendered.kind === 'skipped') {
-      trace.push({ endpointId: endpoint.uuid, verdict: rendered.reason });
-      continue;
-    }
-    const task = firstTask(received, { event, subjectId, endpoint, body: rendered.body });
+    const task = firstTask(received, { event, subjectId, endpoint, body: verdict });
     tasks.push(task);
     trace.push({
       endpointId: endpoint.uuid,
@@ -72,7 +57,9 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       deliveryId: task.deliveryId,
       apiVersion,
     });
-  }
+  });
+  if (routed.fault !== null) return refuse('schema_violation', routed.fault);
+  const { bodies } = routed;
   return {
     kind: 'routed',
     tasks,
@@ -86,17 +73,6 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
       trace,
     },
   };
-}
-
-/** Checks status and filter; the renderer checks whether the version has the event. */
-function whyNot(endpoint: Endpoint, event: DomainEvent): SkipReason | null {
-  if (endpoint.status === 'disabled') return 'endpoint_disabled';
-  if (endpoint.status === 'auto_disabled') return 'endpoint_auto_disabled';
-  return subscribes(endpoint, event.type) ? null : 'filtered';
-}
-
-function renderFor(event: DomainEvent, version: ApiVersion, merchant: Merchant): Rendered {
-  return renderBody(event, version, { senderAccountDetails: merchant.senderAccountDetails });
 }
 
 function firstTask(

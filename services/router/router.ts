@@ -35,9 +35,9 @@ export interface Router {
 /** Returns an event that the router puts into quarantine: routing it stopped processes. */
 function stalled(received: ReceivedEvent, stalls: string): ReceivedEvent {
   const { bytes, acceptedAt, decoded, origin } = received;
-  const { eventId, merchantId } = decoded.ok ? decoded.event : decoded;
+  const { eventId, merchantId, publishedBy } = decoded.ok ? decoded.event : decoded;
   const reason = 'event_stalled' as const;
-  const ids = { ...(eventId && { eventId }), ...(merchantId && { merchantId }) };
+  const ids = { ...(eventId && { eventId }), ...(merchantId && { merchantId }), publishedBy };
   const refused = { bytes, acceptedAt, decoded: { ok: false as const, reason, detail: stalls, ...ids } };
   return origin === undefined ? refused : { ...refused, origin };
 }

@@ -178,6 +178,8 @@ export interface AttemptRecord {
   readonly signature: string;
 }
 
+export const EVENTS_OF_ID_MAX = 10;
+
 export interface DeliveryLog {
   /**
    * Records all batches in one transaction, or none. Rejects with PositionLost when the position of a partition is before
@@ -215,6 +217,11 @@ export interface DeliveryLog {
   >;
   /** Returns the endpoint of one of the merchant's deliveries; undefined when it has no such delivery. */
   endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined>;
+  /**
+   * Returns the routed events with this id, of whatever merchant, at most EVENTS_OF_ID_MAX: there is one, unless producers
+   * of several merchants chose the same id.
+   */
+  eventsOf(eventId: string): Promise<readonly EventListed[]>;
   /**
    * Returns whether the log has the delivery. `createdAt`: when it was made, milliseconds since the epoch; an engine that
    * keeps its log by time looks there only.

@@ -624,8 +624,42 @@ export interface paths {
          *     response says `accepted`. An event of an unknown merchant, or a simulated one in production, is `quarantined`
          *     with every engine: it is kept, an operator can put it back, and nothing is delivered until then. Bodies of at most 1 MiB, an event's `data` of at most 262144 bytes as JSON; requests
          *     with a valid key are not rate limited.
+         *
+         *     `dry_run=true` judges the request in the same way, and publishes nothing: the answer is 200 and says what would
+         *     become of each event now, and how many endpoints it would go to. What `data` has for each type is in the part
+         *     "Producers" of the reference at `/docs`.
          */
         post: operations["publishEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/producer/events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event's id, `header.eventId`. */
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * See what became of an event
+         * @description Says whether the event was routed and to how many endpoints, or that it is in quarantine and why, or that it was
+         *     accepted and is on its way. A key sees the events that it published, and those of other keys or of Kafka that it
+         *     could have published itself: of its types and for its merchants. Any other id is answered like one that does not
+         *     exist. Which endpoints got the event, and what they answered, is the merchant's business.
+         *
+         *     404 does not prove that an event was never accepted: what another process accepted a moment ago is known only once
+         *     it is routed or in quarantine, and an event is kept for a limited time. Publish it again: with the same id it is
+         *     delivered once. With the Kafka engine, the newest 10,000 records of the quarantine are looked through.
+         */
+        get: operations["getPublishedEvent"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1277,6 +1311,71 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        PublishedEvents: {
+            /** @description Events taken for the first time. */
+            accepted: number;
+            /** @description Events that were taken before. */
+            duplicates: number;
+            /** @description Events that will not be routed; `code` says why. */
+            quarantined: number;
+            /** @description One per event, in order. */
+            results: {
+                /** Format: uuid */
+                event_id: string;
+                status: string;
+                code?: components["schemas"]["QuarantineCode"];
+                /** @description The reason for the quarantine in words. */
+                title?: string;
+                /** @description What is wrong with this event. */
+                detail?: string;
+                /** @description What to do. */
+                remedy?: string;
+                /** @description In a dry run only; null when the event would not be routed. */
+                endpoints?: components["schemas"]["EndpointCounts"] | null;
+            }[];
+            /** @description True in the answer to a dry run, else absent: nothing was published. */
+            dry_run?: boolean;
+        };
+        /** @description The reason for the quarantine. */
+        QuarantineCode: string;
+        /** @description The merchant's endpoints. */
+        EndpointCounts: {
+            /** @description Those that the event goes to. */
+            routed: number;
+            /** @description Those that do not want it or cannot get it (filter, status, API version). */
+            skipped: number;
+        };
+        PublishedEventStatus: {
+            /** Format: uuid */
+            event_id: string;
+            /**
+             * @description `routed`, also to no endpoint; `quarantined`, delivered to nobody; `accepted`, durable, and neither of the others
+             *     is recorded yet.
+             */
+            status: string;
+            /** @description The status in words. */
+            detail: string;
+            /** @description Null in a quarantined record that could not be read that far. */
+            merchant_id: string | null;
+            accepted_at: components["schemas"]["NullableTimestamp"];
+            routed_at: components["schemas"]["NullableTimestamp"];
+            endpoints: components["schemas"]["EndpointCounts"] | null;
+            /**
+             * @description The newest records under this id that are in quarantine, at most 10. Beside a routed event it is another event
+             *     with the same id.
+             */
+            quarantine: {
+                merchant_id: string | null;
+                quarantined_at: components["schemas"]["Timestamp"];
+                code: components["schemas"]["QuarantineCode"];
+                /** @description The reason in words. */
+                title: string;
+                /** @description What is wrong with this event. */
+                detail: string;
+                /** @description What to do. */
+                remedy: string;
+            }[];
+        };
         /** @description RFC 9457. */
         Problem: {
             /** Format: uri */
@@ -1313,6 +1412,17 @@ export interface components {
              * @description With `replay_running`, the running replay.
              */
             replay_uuid?: string;
+            /** @description With `malformed_json`, where the body stops being JSON in UTF-8. */
+            position?: {
+                /** @description From 1. */
+                line: number;
+                /** @description From 1, in characters. */
+                column: number;
+                /** @description From 0; of the body as it was sent. */
+                byte_offset: number;
+                /** @description JSON pointer to the value that the fault is in, or to one around it. Absent when the bytes are not UTF-8. */
+                pointer?: string;
+            };
         };
     };
     responses: {
@@ -3113,7 +3223,10 @@ export interface operations {
     };
     publishEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Judge the events as if they were published, and publish nothing. Any other parameter is refused. */
+                dry_run?: boolean;
+            };
             header?: {
                 /**
                  * @description W3C Trace Context: with the Kafka engine the events' routing and attempts continue this trace. A malformed
@@ -3131,6 +3244,16 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The answer to a dry run. Nothing was published. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishedEvents"];
+                };
+            };
             /** @description Every event is durable. */
             202: {
                 headers: {
@@ -3138,24 +3261,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Events taken for the first time. */
-                        accepted: number;
-                        /** @description Events that were taken before. */
-                        duplicates: number;
-                        /** @description Events that will not be routed; `code` says why. */
-                        quarantined: number;
-                        /** @description One per event, in order. */
-                        results: {
-                            /** Format: uuid */
-                            event_id: string;
-                            status: string;
-                            /** @description The reason for the quarantine. */
-                            code?: string;
-                            /** @description What is wrong and what helps. */
-                            detail?: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["PublishedEvents"];
                 };
             };
             400: components["responses"]["InvalidEvents"];
@@ -3167,6 +3273,40 @@ export interface operations {
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["FailedKeysLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPublishedEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The event's id, `header.eventId`. */
+                event_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of the event. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishedEventStatus"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["EventNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

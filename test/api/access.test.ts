@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
 import { systemRandom } from '../../services/process/random.ts';
 import { exampleBody, isStream, keySchemeOf, operations } from '../support/api/openapi-check.ts';
+import { producerKey } from '../support/api/routed-api.ts';
 import {
   type Answer,
   type CallOptions,
@@ -32,12 +33,14 @@ let api: TestApi;
 let owned: OwnedIds;
 let others: Awaited<ReturnType<OwnedIds['others']>>;
 let foreignBefore: string;
+let ownProducer: string;
 
 /** Declares hooks and tests for the APIs that `start` starts behind one address. */
 function accessSuite(start: (options: TestApiOptions) => Promise<TestApi>): void {
   beforeAll(async () => {
     api = await start({ endpointQuota: 1000 });
     owned = new OwnedIds(api);
+    ownProducer = (await producerKey(api, { merchants: [api.merchantId] })).key;
     others = await owned.others();
     foreignBefore = await foreignState();
   });
@@ -138,6 +141,9 @@ function matrixTests(): void {
     const json = exampleBody(operation);
     const options: CallOptions = json === undefined ? {} : { json };
     const scheme = keySchemeOf(operation);
+    /** A key of the merchant, or one that publishes for this merchant only. */
+    const keyOfOwn = () =>
+      scheme !== 'producerKey' ? api.keys.own : parameters.length > 0 ? ownProducer : api.keys.producer;
 
     test.each(Object.entries(KEYS[scheme] ?? {}))(
       'answers 401 to a key that is %s, whatever the ids',
@@ -159,7 +165,7 @@ function matrixTests(): void {
     );
 
     test('answers a valid key and the merchant’s own ids with success', async () => {
-      const key = scheme === 'producerKey' ? api.keys.producer : api.keys.own;
+      const key = keyOfOwn();
       // A stream ends when everything was sent.
       const whole = pathWith(path, await owned.own()) + (isStream(operation) ? '?seconds=0' : '');
       const answer = await api.call(method, whole, { ...options, key });
@@ -174,7 +180,7 @@ function matrixTests(): void {
         const seen = new Set<string>();
         for (const idClass of ['foreign', 'random', 'deleted'] as const) {
           const ids = { ...(await owned.own()), [parameter]: others[idClass][parameter] ?? '' };
-          const answer = await api.call(method, pathWith(path, ids), options);
+          const answer = await api.call(method, pathWith(path, ids), { ...options, key: keyOfOwn() });
           expect([idClass, answer.status, answer.body.code]).toEqual([idClass, 404, NOT_FOUND[parameter]]);
           seen.add(shown(answer));
         }
@@ -195,7 +201,8 @@ function matrixTests(): void {
       test(`answers 400 to a malformed {${parameter}}`, async () => {
         const ownIds = await owned.own();
         for (const id of MALFORMED_IDS) {
-          const answer = await api.call(method, pathWith(path, { ...ownIds, [parameter]: id }), options);
+          const called = pathWith(path, { ...ownIds, [parameter]: id });
+          const answer = await api.call(method, called, { ...options, key: keyOfOwn() });
           expect([id, answer.status, answer.body.code]).toEqual([id, 400, 'invalid_uuid']);
         }
       });

@@ -86,4 +86,72 @@ export function publisherGuarantees(bench: GiveBench): void {
     const back = await bench().eventually('it came again', () => received[before]);
     expect(back.decoded).toMatchObject({ ok: true, event: { eventId: event.eventId, publishedBy: keyId } });
   });
+
+  it('finds the quarantined records of an event id, newest first, until they are put back', async () => {
+    let broker = await bench().open();
+    await route(broker);
+    const unknown = randomUUID();
+    const keyId = randomUUID();
+    const event = anEvent({ merchantId: unknown, publishedBy: keyId });
+    expect(await broker.quarantine.ofEvent(event.eventId)).toEqual({ records: [], since: null });
+    const refused = (one: typeof event) =>
+      broker.publishEvents([one], { refusals: new Map([[one, 'unknown_merchant']]) });
+    await refused(event);
+    await refused(anEvent({ merchantId: unknown }));
+    await bench().eventually('it is in quarantine', () => quarantined(broker, event.eventId));
+    const found = async () => (await broker.quarantine.ofEvent(event.eventId)).records;
+    expect(await found()).toEqual([
+      expect.objectContaining({
+        ...{ reason: 'unknown_merchant', eventId: event.eventId, merchantId: unknown, publishedBy: keyId },
+        detail: expect.stringContaining(unknown),
+      }),
+    ]);
+    const other = { ...event, occurredAt: event.occurredAt + 1, publishedBy: randomUUID() };
+    await broker.publishEvents([other]);
+    await bench().eventually('both are found', async () => (await found()).length === 2);
+    expect((await found()).map(({ reason, publishedBy }) => [reason, publishedBy])).toEqual([
+      ['event_id_conflict', other.publishedBy],
+      ['unknown_merchant', keyId],
+    ]);
+    broker = await bench().crash(broker);
+    expect(await found()).toHaveLength(2);
+    const kept = await broker.quarantine.list({
+      limit: 9,
+      matches: ({ eventId }) => eventId === event.eventId,
+    });
+    await broker.quarantine.requeue(kept.map(({ position }) => position));
+    expect(await found()).toEqual([]);
+  });
+
+  it('publishes nothing of a dry run, and says what it knows', async () => {
+    const broker = await bench().open();
+    await route(broker);
+    const event = anEvent({ merchantId: MERCHANT, publishedBy: randomUUID() });
+    const [fresh, other] = [
+      anEvent({ merchantId: MERCHANT }),
+      { ...event, occurredAt: event.occurredAt + 1 },
+    ];
+    await broker.publishEvents([event]);
+    await bench().eventually('it is routed', () => publisherOf(event.eventId));
+    const before = received.length;
+    const again = { ...event, publishedBy: randomUUID() };
+    const changed = { ...fresh, occurredAt: fresh.occurredAt + 1 };
+    for (let time = 0; time < 2; time += 1) {
+      expect(await broker.publishEvents([again, other, fresh, fresh, changed], { isDry: true })).toEqual(
+        broker.capabilities.recognisesRepeatedEvents
+          ? ['duplicate', 'conflict', 'accepted', 'duplicate', 'conflict']
+          : ['accepted', 'accepted', 'accepted', 'accepted', 'accepted'],
+      );
+    }
+    expect(await broker.publishEvents([fresh])).toEqual(['accepted']);
+    await bench().eventually(
+      'the one that was published is routed',
+      () => publisherOf(fresh.eventId) !== false,
+    );
+    const eventIds = received.slice(before).map(({ decoded }) => decoded.ok && decoded.event.eventId);
+    expect(new Set(eventIds)).toEqual(new Set([fresh.eventId]));
+    expect(
+      await broker.quarantine.list({ limit: 9, matches: ({ eventId }) => eventId === event.eventId }),
+    ).toEqual([]);
+  });
 }

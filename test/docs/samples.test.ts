@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDocs } from '../support/api/docs-visit.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 import { commandsOf } from '../support/pages/command-blocks.ts';
+import { jsonEventOf } from '../support/records/events.ts';
 
 const RUN_MAX_MS = 120_000;
 
@@ -99,5 +100,31 @@ describe('the curl that publishes an event', () => {
       accepted: 1,
       quarantined: 0,
     });
+  });
+});
+
+test('the curl of docs/producers.md tries an event, and asks what became of one', async () => {
+  const [tried = '', ...others] = commandsOf('docs/producers.md', 'Try an event without publishing it');
+  const [asked = '', ...more] = commandsOf('docs/producers.md', 'See whether it arrived');
+  expect([others, more]).toEqual([[], []]);
+  const event = jsonEventOf(api.merchantId, 'of the page');
+  const path = join(folder, 'event.json');
+  await writeFile(path, JSON.stringify(event));
+  const { eventId } = event.header;
+  const env = {
+    HOOKRAIL_BASE_URL: api.api.url,
+    HOOKRAIL_PRODUCER_KEY: api.keys.producer,
+    EVENT_ID: eventId,
+  };
+  const commands = tried.replace('@event.json', `@${path}`);
+  expect(JSON.parse(await output('bash', ['-c', commands], env))).toMatchObject({
+    ...{ dry_run: true, accepted: 1 },
+    results: [{ event_id: eventId, status: 'accepted' }],
+  });
+  expect(JSON.parse(await output('bash', ['-c', asked], env)).code).toBe('event_not_found');
+  await api.call('POST', '/producer/events', { json: event, key: api.keys.producer });
+  expect(JSON.parse(await output('bash', ['-c', asked], env))).toMatchObject({
+    event_id: eventId,
+    status: 'accepted',
   });
 });

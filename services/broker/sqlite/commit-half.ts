@@ -72,6 +72,14 @@ export class SpareBuffers {
   }
 }
 
+/** Writes what makes an event another one: all but who published it. Returns its length. */
+export function writeContent(event: EventAsText, writer: ByteWriter): number {
+  const start = writer.length;
+  eventTextCodec.encode(event, writer);
+  writer.truncate(writer.length - bytesAfterContent(event));
+  return writer.length - start;
+}
+
 /** One half of a commit while it is gathered: encoded at once, so that sending it costs nothing per record. */
 export class CommitHalf {
   readonly #spare: SpareBuffers;
@@ -121,10 +129,7 @@ export class CommitHalf {
    */
   routed(event: EventAsText): void {
     this.#routed ??= new ByteWriter(this.#spare.take());
-    const start = this.#routed.length;
-    eventTextCodec.encode(event, this.#routed);
-    this.#routed.truncate(this.#routed.length - bytesAfterContent(event));
-    this.#routedLengths.push(this.#routed.length - start);
+    this.#routedLengths.push(writeContent(event, this.#routed));
   }
 
   /** Appends a record to a stream. Throws when it does not fit its schema; then nothing is appended. */
@@ -190,6 +195,9 @@ export class CommitHalf {
 
   quarantine(record: Quarantined): void {
     this.#operations.u8(OPERATION.quarantineInsert);
+    const eventId = Buffer.from(record.eventId ?? '');
+    this.#operations.u32(eventId.length);
+    this.#operations.bytes(eventId);
     this.#record(quarantinedCodec, record);
   }
 

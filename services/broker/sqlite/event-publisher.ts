@@ -1,3 +1,4 @@
+import { ByteWriter } from '../../codec/byte-writer.ts';
 import { type DomainEvent, eventAsText } from '../../domain/event.ts';
 import type { QuarantineReason, Refusal } from '../../domain/quarantine.ts';
 import { eventLabel } from '../../domain/stalls/stall.ts';
@@ -5,8 +6,9 @@ import type { Clock } from '../../process/clock.ts';
 import type { Activity } from '../../watchdog/activity.ts';
 import type { PublishedEvent, PublishOptions, ReceivedEvent, RouterResult } from '../broker.ts';
 import type { WorkSource } from '../work-source.ts';
-import type { CommitHalf } from './commit-half.ts';
+import { type CommitHalf, writeContent } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import type { EngineThread } from './file/engine-thread.ts';
 import { EVENTS } from './file/wire.ts';
 import type { LogStream } from './log-stream.ts';
 import { SAME } from './seen-events.ts';
@@ -17,6 +19,7 @@ const EVENTS_PER_CALL_MAX = 500;
 
 interface Deps {
   readonly queue: CommitQueue;
+  readonly thread: EngineThread;
   readonly clock: Clock;
   readonly activity: Activity;
   readonly source: WorkSource<FileItem<DomainEvent>, ReceivedEvent, RouterResult>;
@@ -41,7 +44,7 @@ export class EventPublisher {
   /** See the port. */
   async publish(
     events: readonly DomainEvent[],
-    refusals: PublishOptions['refusals'],
+    { refusals, isDry }: PublishOptions = {},
   ): Promise<PublishedEvent[]> {
     if (events.length === 0) return [];
     if (events.length > EVENTS_PER_CALL_MAX) {
@@ -49,11 +52,23 @@ export class EventPublisher {
         `${events.length} events in one call: at most ${EVENTS_PER_CALL_MAX} are accepted`,
       );
     }
+    if (isDry) return this.#known(events);
     const published = refusals?.size
       ? await this.#publishApart(events, refusals)
       : await this.#publishAccepted(events);
     const conflicts = events.filter((_, index) => published[index] === 'conflict');
     if (conflicts.length > 0) await this.#quarantine(conflicts);
+    return published;
+  }
+
+  /** What is on its way to the file is not known yet. */
+  async #known(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
+    const published = events.map((): PublishedEvent => 'accepted');
+    const content = new ByteWriter();
+    const lengths = events.map((event) => writeContent(eventAsText(event), content));
+    const reply = await this.#deps.thread.read({ kind: 'knownEvents', events: content.written, lengths });
+    if (reply.kind !== 'known') throw new Error(`unexpected answer ${reply.kind}`);
+    for (const [position, verdict] of pairs(reply.repeats)) published[position] = verdict;
     return published;
   }
 

@@ -2,7 +2,14 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { type Quarantined, wouldReturn } from '../../domain/quarantine.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { Broker, ListOptions, RecordStore, Requeued, RequeueOptions } from '../broker.ts';
+import {
+  type Broker,
+  type ListOptions,
+  QUARANTINED_OF_EVENT_MAX,
+  type RecordStore,
+  type Requeued,
+  type RequeueOptions,
+} from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
@@ -50,6 +57,12 @@ export function quarantineStore(
       if (ids.length === 0) throw new RangeError(`"${position}" is not a position in this store`);
       const [stored] = await read(ids);
       return stored && decoded(stored, decoderOf);
+    },
+    async ofEvent(eventId) {
+      const request = { kind: 'readQuarantinedOf', eventId, limit: QUARANTINED_OF_EVENT_MAX } as const;
+      const reply = await thread.read(request);
+      if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
+      return { records: reply.records.map((stored) => decoded(stored, decoderOf)), since: null };
     },
     async requeue(positions, options = {}) {
       const ids = idsOf(positions);

@@ -107,7 +107,7 @@ class SqliteEngine implements SqliteBroker {
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteBrokerOptions, thread: EngineThread, opened: OpenedBroker) {
-    const { clock, log } = options;
+    const { clock, log, activity = NOT_WATCHED } = options;
     this.#options = options;
     this.#thread = thread;
     this.failed = new Promise((resolve) => {
@@ -132,7 +132,7 @@ class SqliteEngine implements SqliteBroker {
     });
     this.events = this.#eventSource();
     this.#publisher = new EventPublisher({
-      ...{ queue: this.#queue, clock, source: this.events, activity: options.activity ?? NOT_WATCHED },
+      ...{ clock, thread, queue: this.#queue, source: this.events, activity },
       stream: this.#streams.log<DomainEvent>(EVENTS),
       quarantined: (reason, count) => this.#countQuarantined(reason, count),
     });
@@ -167,7 +167,7 @@ class SqliteEngine implements SqliteBroker {
   }
 
   publishEvents(events: readonly DomainEvent[], options?: PublishOptions): Promise<PublishedEvent[]> {
-    return this.#publisher.publish(events, options?.refusals);
+    return this.#publisher.publish(events, options);
   }
 
   async publishTasks(tasks: readonly PublishedTask[]): Promise<void> {

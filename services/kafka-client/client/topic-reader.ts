@@ -55,11 +55,11 @@ export class TopicReader {
   async read(topic: string, starts: Starts | undefined, visit: Visit): Promise<void> {
     this.#refuseWhenClosed();
     const { kafka, clock } = this.#options;
-    const ranges = rangesOf(await this.#bounds(topic), starts);
+    const ranges = rangesOf(await this.boundsOf(topic), starts);
     if (ranges.size === 0) return;
     this.#refuseWhenClosed();
     const cluster = clusterOf(kafka);
-    const bounds = () => this.#bounds(topic);
+    const bounds = () => this.boundsOf(topic);
     const reading = new Reading({ cluster, clock, topic, ranges, visit, bounds });
     this.#readings.add(reading);
     try {
@@ -76,7 +76,7 @@ export class TopicReader {
       admin.fetchTopicOffsetsByTimestamp(topic, timestamp),
     );
     const starts = new Map(offsets.map(({ partition, offset }) => [partition, Number(offset)]));
-    for (const partition of (await this.#bounds(topic)).keys()) {
+    for (const partition of (await this.boundsOf(topic)).keys()) {
       if (!starts.has(partition))
         throw new Error(`${topic}/${partition} has no readable offsets now; try again`);
     }
@@ -89,13 +89,13 @@ export class TopicReader {
     for (const reading of this.#readings) reading.fail(new Error('the broker is closed'));
   }
 
-  #refuseWhenClosed(): void {
-    if (this.#isClosed) throw new Error('the broker is closed');
+  /** Returns where each partition begins and ends. Requested anew each time: a shared response may lack records acknowledged since. */
+  boundsOf(topic: string): Promise<Bounds> {
+    return this.#options.admins.allBoundsOf(topic);
   }
 
-  /** Requested anew each time: a shared response may lack records acknowledged since. */
-  #bounds(topic: string): Promise<Bounds> {
-    return this.#options.admins.allBoundsOf(topic);
+  #refuseWhenClosed(): void {
+    if (this.#isClosed) throw new Error('the broker is closed');
   }
 }
 

@@ -3,6 +3,7 @@ import { timestamp } from '../../api/endpoint-json.ts';
 import type { RecordStore } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
+import { QUARANTINE_TEXTS } from '../../domain/routing/quarantine-texts.ts';
 import type { Arguments, Given } from './arguments.ts';
 import { on } from './command.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
@@ -20,7 +21,7 @@ export const RECORD_STORE_COMMANDS = {
   'quarantine list': on('broker', {
     describe: 'List events that could not be routed, with the reason',
     args: { ...PAGE, ...FILTER },
-    columns: ['position', 'at', 'reason'],
+    columns: ['position', 'at', 'reason', 'title'],
     run: async ({ quarantine }, given, { now }) => {
       const matches = matcherOf(filterOf(given, now));
       const records = await quarantine.list({ ...pageOf(given), matches }).catch(refuseRange);
@@ -129,7 +130,7 @@ function quarantinedJson(position: string, record: Quarantined) {
     place: origin === undefined ? null : placeOf(origin),
     key: origin?.key ? shownBytes(origin.key) : null,
     bytes: origin?.valueBytes ?? record.bytes.length,
-    detail,
+    ...{ title: QUARANTINE_TEXTS[reason].title, detail, remedy: QUARANTINE_TEXTS[reason].remedy },
     ...newIdOf(record),
   };
 }

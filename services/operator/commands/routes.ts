@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
-import { type Judges, refusalsOf } from '../../api/routes/event-refusals.ts';
+import { type Judges, refusalsOf } from '../../api/producer/event-refusals.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import { refusalText } from '../../domain/quarantine.ts';
 import { messageOf } from '../../messages/error-message.ts';

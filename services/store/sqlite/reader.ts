@@ -58,6 +58,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
     endpointOf: log.endpointOf.bind(log),
+    eventsOf: log.eventsOf.bind(log),
     isRecorded: log.isRecorded.bind(log),
     isTried: log.isTried.bind(log),
     examineDeliveries: inSnapshot(lists.deliveries.bind(lists)),

@@ -116,6 +116,7 @@ function operations({ lock, db, purges }: ReturnType<typeof open>) {
       const merchant = names.findMerchant(merchantId);
       return merchant === undefined ? undefined : journal.events.index.findRecent(merchant, eventId);
     },
+    findEvents: (eventId: string) => journal.events.index.findRecentAny(eventId),
     /** The last call. */
     close() {
       db.exec('COMMIT');

@@ -159,7 +159,7 @@ describe('the words of a refusal', () => {
     ['[1, 2', 'line 1, column 6: a comma or the end'],
     ['{"a":1}{"b":2}', 'line 1, column 8: nothing more is expected'],
     ['{"a": 01}', 'line 1, column 8: a comma'],
-    ['{"a": "tab\there"}', 'line 1, column 7: a value'],
+    ['{"a": "tab\there"}', 'line 1, column 11: a double quote, or the control character'],
   ])('about the malformed JSON %j name its place', async (raw, place) => {
     for (const path of [ENDPOINTS, '/producer/events']) {
       const key = path === ENDPOINTS ? api.keys.own : api.keys.producer;

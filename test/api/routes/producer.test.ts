@@ -89,8 +89,9 @@ test('POST /producer/events reports a repeated event as duplicate, and quarantin
       event_id: first.header.eventId,
       status: 'quarantined',
       code: 'event_id_conflict',
-      detail:
-        'Another event with this id and different content came before: give each event an id of its own.',
+      title: 'Another event has this id',
+      detail: 'Another event with this id and different content came before.',
+      remedy: 'Give each event an id of its own: publish this one under a new id.',
     },
   ]);
 });
@@ -117,7 +118,9 @@ test('POST /producer/events says `quarantined` of an event that no router will r
         event_id: stranger.header.eventId,
         status: 'quarantined',
         code: 'unknown_merchant',
-        detail: expect.stringContaining(`no merchant "${stranger.header.merchantId}"`),
+        title: 'There is no such merchant',
+        detail: `There is no merchant "${stranger.header.merchantId}".`,
+        remedy: expect.stringContaining('have the operator create the merchant and put the event back'),
       },
       ...[known, fresh, kept].map(({ header }) => ({ event_id: header.eventId, status: 'accepted' })),
     ],

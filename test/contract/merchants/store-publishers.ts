@@ -55,4 +55,38 @@ export function publishersContract(test: StoreUnderTest): void {
       expect(await publisherOf(event.eventId)).toBe(event.publishedBy);
     });
   });
+
+  describe('the events of an id', () => {
+    it('are those of every merchant, with who published them and where they went', async () => {
+      const eventId = randomUUID();
+      const events = ['of-one', 'of-another'].map((merchantId) =>
+        eventOf(merchantId, randomUUID(), { eventId, publishedBy: `key-${merchantId}` }),
+      );
+      await apply(...events.map((event) => [routed(event, [randomUUID()], [randomUUID()])]));
+      const check = async () => {
+        const found = await test.store.log.eventsOf(eventId);
+        const sorted = [...found].sort((one) => (one.event.merchantId === 'of-one' ? -1 : 1));
+        expect(sorted.map(({ event }) => [event.merchantId, event.publishedBy])).toEqual([
+          ['of-one', 'key-of-one'],
+          ['of-another', 'key-of-another'],
+        ]);
+        for (const { trace, routedAt } of found) {
+          expect(trace.map(({ verdict }) => verdict).sort()).toEqual(['delivered_to', 'filtered']);
+          expect(routedAt).toBeGreaterThan(0);
+        }
+      };
+      await check();
+      await test.crashAndReopen();
+      await check();
+    });
+
+    it('are none while only an attempt is recorded, and none of an unknown id', async () => {
+      const event = anEvent(randomUUID());
+      await apply([delivered(head(event, ENDPOINT))]);
+      expect(await test.store.log.eventsOf(event.eventId)).toEqual([]);
+      await apply([routed(event, [ENDPOINT])]);
+      expect(await test.store.log.eventsOf(event.eventId)).toHaveLength(1);
+      expect(await test.store.log.eventsOf(randomUUID())).toEqual([]);
+    });
+  });
 }

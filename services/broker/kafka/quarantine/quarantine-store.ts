@@ -8,6 +8,7 @@ import { errorLine } from '../../../messages/error-message.ts';
 import type { Random } from '../../../process/random.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
+import { QuarantineIndex } from './quarantine-index.ts';
 import { positionText, readPosition, type StoredTopicRecord } from './record-position.ts';
 import { learnWithin, type RecordStoreOptions, TopicRecordStore } from './topic-record-store.ts';
 
@@ -29,6 +30,7 @@ export interface QuarantineOptions extends RecordStoreOptions, Omit<PutBackDeps,
 export class QuarantineStore {
   readonly list: RecordStore<Quarantined>['list'];
   readonly visit: RecordStore<Quarantined>['visit'];
+  readonly ofEvent: Broker['quarantine']['ofEvent'];
   /** Counts since this process started. */
   readonly putByReason = new Map<QuarantineReason, number>();
   readonly #options: QuarantineOptions;
@@ -37,6 +39,8 @@ export class QuarantineStore {
   constructor(options: QuarantineOptions) {
     this.#options = options;
     this.#store = new TopicRecordStore('quarantined', options);
+    const index = new QuarantineIndex(options);
+    this.ofEvent = (eventId) => index.ofEvent(eventId);
     this.list = (page) => this.#store.list(page);
     this.visit = (use) => this.#store.visit(use);
   }

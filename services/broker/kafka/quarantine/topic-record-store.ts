@@ -191,7 +191,8 @@ export async function learnWithin(records: KafkaRecords, bytes: Buffer, clock: C
   );
 }
 
-function keyText({
+/** Returns what names a stored record, and its removal. */
+export function keyText({
   key,
   partition,
   offset,

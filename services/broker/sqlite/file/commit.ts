@@ -135,6 +135,26 @@ export class Committer {
     return work.refused.length === 0;
   }
 
+  #quarantine(reader: OperationReader): void {
+    const eventId = reader.bytes().toString();
+    this.#statements.quarantineInsert.run(eventId || null, this.#schema('quarantined'), reader.bytes());
+  }
+
+  /** Returns which of these events are known, or come twice among them, in pairs as in a reply. Remembers none. */
+  known({ events, lengths }: Extract<Request, { kind: 'knownEvents' }>): number[] {
+    const bytes = Buffer.from(events.buffer, events.byteOffset, events.byteLength);
+    const repeats: number[] = [];
+    let start = 0;
+    for (const [index, length] of lengths.entries()) {
+      const seen = this.#seen.check(bytes.subarray(start, start + length));
+      if (seen !== FRESH) repeats.push(index, seen);
+      start += length;
+    }
+    // Between two commits none of a commit's own are among them.
+    this.#seen.forgetFresh();
+    return repeats;
+  }
+
   /** Recognises repeated events. Returns their places in the row, in which they stay, marked as done. */
   #recordSeen({ eventLengths }: Half, bytes: Buffer, count: number, work: CommitProgress): number[] {
     work.hasChecked = true;
@@ -195,7 +215,7 @@ export class Committer {
           on.deadLetterInsert.run(this.#schema('deadLetter'), reader.bytes());
           break;
         case OPERATION.quarantineInsert:
-          on.quarantineInsert.run(this.#schema('quarantined'), reader.bytes());
+          this.#quarantine(reader);
           break;
         case OPERATION.quarantineDelete:
           on.quarantineDelete.run(reader.f64());
@@ -271,7 +291,7 @@ function prepare(db: Database.Database) {
        WHERE excluded.version > version`,
     ),
     deadLetterInsert: db.prepare('INSERT INTO dead_letter(schema, blob) VALUES (?, ?)'),
-    quarantineInsert: db.prepare('INSERT INTO quarantine(schema, blob) VALUES (?, ?)'),
+    quarantineInsert: db.prepare('INSERT INTO quarantine(event_id, schema, blob) VALUES (?, ?, ?)'),
     quarantineDelete: db.prepare('DELETE FROM quarantine WHERE id = ?'),
     deadLetterDelete: db.prepare('DELETE FROM dead_letter WHERE id = ?'),
     bringForward: db.prepare('UPDATE delayed SET due = due - ?'),

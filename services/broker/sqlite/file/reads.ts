@@ -91,6 +91,12 @@ export class Reader {
     return { kind: 'records', records, more: false };
   }
 
+  /** Returns the records of an event id, newest first. */
+  quarantinedOf({ eventId, limit }: Of<'readQuarantinedOf'>): Reply {
+    const records = this.#statements.quarantinedOf.all(eventId, limit);
+    return { kind: 'records', records, more: records.length === limit };
+  }
+
   /** Forgets event ids seen before a time, examining `limit` of them per call; `more` until the table was walked. */
   forgetEvents({ before, limit }: Of<'forgetEvents'>): Reply {
     const { seenRange, seenForget } = this.#statements;
@@ -167,6 +173,9 @@ function prepare(db: Database.Database) {
     recordStore: { quarantine: recordStore('quarantine'), dead_letter: recordStore('dead_letter') },
     quarantined: db.prepare<[number], StoredRecord>(
       'SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine WHERE id = ?',
+    ),
+    quarantinedOf: db.prepare<[string, number], StoredRecord>(
+      'SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine WHERE event_id = ? ORDER BY id DESC LIMIT ?',
     ),
     seenRange: db
       .prepare<[Buffer, number], Buffer>(

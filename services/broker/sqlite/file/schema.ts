@@ -28,9 +28,11 @@ const TABLES = `
   CREATE TABLE directory(
     key TEXT PRIMARY KEY, version INTEGER NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL
   ) WITHOUT ROWID;
+  -- event_id: of the record; null = it could not be read that far.
   CREATE TABLE quarantine(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, schema INTEGER NOT NULL, blob BLOB NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT, schema INTEGER NOT NULL, blob BLOB NOT NULL, event_id TEXT
   );
+  CREATE INDEX quarantine_of_event ON quarantine(event_id, id);
   CREATE TABLE dead_letter(
     id INTEGER PRIMARY KEY AUTOINCREMENT, schema INTEGER NOT NULL, blob BLOB NOT NULL
   );

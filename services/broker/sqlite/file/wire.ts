@@ -40,7 +40,7 @@ export const OPERATION = {
   directoryPut: 6,
   /** bytes. */
   deadLetterInsert: 7,
-  /** bytes. */
+  /** bytes: the event's id or nothing, bytes. */
   quarantineInsert: 8,
   /** id f64. */
   quarantineDelete: 9,
@@ -84,6 +84,10 @@ export type Request =
       readonly limit: number;
     }
   | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }
+  /** The newest of an event id. */
+  | { readonly kind: 'readQuarantinedOf'; readonly eventId: string; readonly limit: number }
+  /** Events one after the other, as commits name them; remembers none. */
+  | { readonly kind: 'knownEvents'; readonly events: Uint8Array; readonly lengths: readonly number[] }
   | { readonly kind: 'forgetEvents'; readonly before: number; readonly limit: number }
   /** Overwrites what deleted records have left in the file, if no more of it is in use than this. */
   | { readonly kind: 'purge'; readonly bytesMax: number }
@@ -178,6 +182,8 @@ export type Reply =
     }
   | { readonly kind: 'records'; readonly records: readonly StoredRecord[]; readonly more: boolean }
   | { readonly kind: 'forgotten'; readonly more: boolean }
+  /** Pairs as in CommitReply.repeats. */
+  | { readonly kind: 'known'; readonly repeats: readonly number[] }
   | { readonly kind: 'purged'; readonly isWhole: boolean }
   /** A read failed; the thread continues. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly fatal: boolean }

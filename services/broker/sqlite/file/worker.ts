@@ -103,6 +103,10 @@ function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'cl
         return reader.recordStore(request);
       case 'readQuarantined':
         return reader.quarantined(request);
+      case 'readQuarantinedOf':
+        return reader.quarantinedOf(request);
+      case 'knownEvents':
+        return { kind: 'known', repeats: engine.committer.known(request) };
       case 'purge': {
         engine.committer.clearRecent();
         const isWhole = purge(engine.db, request.bytesMax);

@@ -3,7 +3,7 @@ import type { JournalBatch } from '../../../domain/journal.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { type AttemptColumns, linesOf, toAttempt } from '../../rows/log-records.ts';
-import type { DeliveryLog } from '../../store.ts';
+import { type DeliveryLog, EVENTS_OF_ID_MAX } from '../../store.ts';
 import { idBytes } from '../client/packed-id.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { PostgresFeed } from '../feed/postgres-feed.ts';
@@ -149,6 +149,14 @@ export class PostgresDeliveryLog implements DeliveryLog {
     return row?.endpoint_id;
   }
 
+  async eventsOf(eventId: string): Promise<Awaited<ReturnType<DeliveryLog['eventsOf']>>> {
+    const found = await this.#database.read(({ rows }) =>
+      rows<EventRow & { readonly merchant_id: string }>(EVENTS_OF, [idBytes(eventId), EVENTS_OF_ID_MAX]),
+    );
+    await this.#names.readIds(found.flatMap(linesOf).map(([endpoint]) => endpoint));
+    return found.map((row) => toListed(row, row.merchant_id, this.#names.numbers.endpointId));
+  }
+
   isRecorded(deliveryId: string): Promise<boolean> {
     return this.#database.read(async ({ first }) => {
       return (
@@ -201,6 +209,9 @@ const ATTEMPTS = `SELECT a.*, a.attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number,
 
 const EVENT_OF = `SELECT e.seq, e.created_at, e.removed_at FROM event e JOIN log_merchant m ON m.seq = e.merchant
   WHERE e.event_id = $1 AND m.merchant_id = $2`;
+
+const EVENTS_OF = `SELECT e.*, m.merchant_id FROM event e JOIN log_merchant m ON m.seq = e.merchant
+  WHERE e.event_id = $1 LIMIT $2`;
 
 /** The delivery's own body, else its event's in the delivery's version. */
 const BODY = `SELECT bytes FROM body WHERE owner = $1 AND created_at = $2 AND kind = ${BODY_KIND.own}

@@ -60,6 +60,16 @@ export class IdIndex {
     return (this.#recent.get(scope) ?? NO_IDS).get(id);
   }
 
+  /** Returns the rows with this id in any scope that the index does not have. */
+  findRecentAny(id: string): number[] {
+    const found: number[] = [];
+    for (const ids of this.#recent.values()) {
+      const seq = ids.get(id);
+      if (seq !== undefined) found.push(seq);
+    }
+    return found;
+  }
+
   add(scope: number, id: string, seq: number): void {
     this.#remember(scope, id, seq);
     this.#added.push([scope, id]);

@@ -3,7 +3,7 @@ import { packId } from '../../../sqlite/ids.ts';
 import { STATUS } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { type AttemptColumns, toAttempt } from '../../rows/log-records.ts';
-import type { DeliveryLog } from '../../store.ts';
+import { type DeliveryLog, EVENTS_OF_ID_MAX, type EventListed } from '../../store.ts';
 import { AttemptContentReads, headersText } from './attempt-contents.ts';
 import { bodyOf } from './bodies-column.ts';
 import { ContentReads } from './contents.ts';
@@ -23,6 +23,8 @@ export class LogReads {
   readonly #attempts;
   readonly #bodies;
   readonly #event;
+  readonly #eventsById;
+  readonly #eventOfAny;
   readonly #contents: ContentReads;
   readonly #attemptContents: AttemptContentReads;
   readonly #isTried;
@@ -50,6 +52,11 @@ export class LogReads {
        LEFT JOIN delivery_body own ON own.delivery = d.seq WHERE d.seq = ?`,
     );
     this.#event = db.prepare('SELECT * FROM event WHERE seq = ? AND merchant = ? AND routed_at IS NOT NULL');
+    this.#eventsById = db.prepare('SELECT event FROM event_by_id WHERE event_id = ? LIMIT ?').pluck();
+    this.#eventOfAny = db.prepare(
+      `SELECT ev.*, m.merchant_id FROM event ev JOIN log_merchant m ON m.seq = ev.merchant
+       WHERE ev.seq = ? AND ev.routed_at IS NOT NULL`,
+    );
     this.#contents = new ContentReads(db);
     this.#attemptContents = new AttemptContentReads(db);
     this.#isTried = db
@@ -115,6 +122,16 @@ export class LogReads {
   endpointOf(merchantId: string, deliveryId: string, seq: number | undefined): string | undefined {
     const found = seq ?? this.#deliveryById.get(packId(deliveryId));
     return this.#endpointOf.get(found, merchantId) as string | undefined;
+  }
+
+  /** `recent`: rows of this id that the index may not have yet. */
+  eventsOf(eventId: string, recent: readonly number[]): EventListed[] {
+    const indexed = this.#eventsById.all(packId(eventId), EVENTS_OF_ID_MAX) as number[];
+    const nameOf = (endpoint: number) => String(this.#endpointName.get(endpoint));
+    const rows = [...new Set([...recent, ...indexed])].flatMap(
+      (seq) => (this.#eventOfAny.get(seq) as (EventRow & { merchant_id: string }) | undefined) ?? [],
+    );
+    return rows.slice(0, EVENTS_OF_ID_MAX).map((row) => toListed(row, row.merchant_id, nameOf));
   }
 
   /** Returns whether the index has the delivery. */

@@ -65,6 +65,11 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return this.#reader.call('endpointOf', [...args, seq]);
   }
 
+  async eventsOf(eventId: string): Promise<Answer<DeliveryLog['eventsOf']>> {
+    const seqs = await this.#writer.call('findEvents', [eventId]);
+    return this.#reader.call('eventsOf', [eventId, seqs]);
+  }
+
   async isRecorded(deliveryId: string): Promise<boolean> {
     const seq = await this.#writer.call('findDelivery', [deliveryId]);
     return seq !== undefined || this.#reader.call('isRecorded', [deliveryId]);

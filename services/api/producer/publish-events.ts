@@ -6,8 +6,11 @@ import { readTraceparent, TRACEPARENT } from '../../telemetry/trace-context.ts';
 import { type ApiContext, published } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
+import { queryFlag } from '../reading/query-flag.ts';
+import type { AcceptedEvents } from './accepted-events.ts';
+import { dryRunJson } from './dry-run.ts';
 import { refusalsOf } from './event-refusals.ts';
-import { answerJson } from './publish-answer.ts';
+import { answerJson, judgedOf } from './publish-answer.ts';
 import { pointerOf, refuseOutside } from './publish-rights.ts';
 
 /** The most events in a request: as many as the broker accepts in one call. */
@@ -17,9 +20,10 @@ const ERRORS_MAX = 100;
 /**
  * POST /producer/events: responds when durable. One event that has not the form of an event refuses the request. An
  * event whose content breaks a rule is refused alone, and quarantined in an array: the others must not wait for it. The
- * codec checks the form rather than the validator: it must decode the events anyway, and this path has to be cheap.
+ * codec checks the form rather than the validator: it must decode the events anyway, and this path has to be cheap. A
+ * dry run goes the same way up to the publishing.
  */
-export function publishEvents(context: ApiContext): RequestHandler {
+export function publishEvents(context: ApiContext, accepted: AcceptedEvents): RequestHandler {
   let inFlight = 0;
   return async (request, response) => {
     if (inFlight >= context.limits.producerInFlightMax) {
@@ -29,16 +33,23 @@ export function publishEvents(context: ApiContext): RequestHandler {
     }
     inFlight += 1;
     try {
+      const isDry = queryFlag(request, 'dry_run');
       const events = decoded(request.body, response.locals.keyId);
       const now = context.clock.wall();
       const [alone] = Array.isArray(request.body) ? [] : events;
       if (alone) refuseContent(alone, now);
-      response.locals.eventIds = events.map(({ eventId }) => eventId);
+      if (!isDry) response.locals.eventIds = events.map(({ eventId }) => eventId);
       refuseOutside(response.locals.publishRights ?? {}, events, Array.isArray(request.body));
-      const traceparent = readTraceparent(request.headers[TRACEPARENT]);
       const refusals = await refusalsOf(events, context, now);
-      const publishing = context.broker.publishEvents(events, { traceparent, refusals });
-      sendJson(response, 202, answerJson(events, await published(publishing), refusals, now));
+      if (isDry) {
+        const known = await published(context.broker.publishEvents(events, { refusals, isDry }));
+        sendJson(response, 200, dryRunJson(context, events, known, { refusals, now }));
+        return;
+      }
+      const traceparent = readTraceparent(request.headers[TRACEPARENT]);
+      const results = await published(context.broker.publishEvents(events, { traceparent, refusals }));
+      accepted.add(events, results);
+      sendJson(response, 202, answerJson(events, judgedOf(events, results, refusals, now)));
     } finally {
       inFlight -= 1;
     }
