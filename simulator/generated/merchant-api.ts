@@ -2835,11 +2835,11 @@ export interface operations {
                 until?: components["parameters"]["Until"];
                 /** @description `desc`: newest first. `asc`: the event feed. */
                 order?: "asc" | "desc";
-                /** @description With `order=asc` only. `body` adds the body of each event. */
+                /** @description `body` adds the body of each event. Such requests count in the rate class `feed`. */
                 include?: "body";
-                /** @description With `order=asc` only. The version in which bodies are rendered. */
+                /** @description The version in which bodies are rendered. */
                 api_version?: "2.2.8" | "2.3.8";
-                /** @description Items per page, at most 100 unless `order` is `asc`. */
+                /** @description Items per page. More than 100 count as 100 unless `order` is `asc`. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: components["parameters"]["Cursor"];

@@ -3,17 +3,16 @@ import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
 import type { EventData } from '../../domain/event.ts';
 import { CursorInvalid } from '../../store/change.ts';
 import type { EventFed } from '../../store/event-feed.ts';
-import type { EventFilter } from '../../store/store.ts';
+import type { EventFilter, EventListed } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { bodyJson } from '../events/event-body.ts';
 import { eventJson } from '../events/event-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { cursorInvalid, decodeCursor, encodeCursor, queryOf } from '../pagination.ts';
-import { ApiError } from '../problem.ts';
 
 /** The most items of a page that is no page of the feed. */
-const LIST_LIMIT_MAX = 100;
+export const LIST_LIMIT_MAX = 100;
 /** Bodies that are rendered without a pause: some milliseconds of the process. */
 const RENDERED_AT_ONCE = 25;
 /** Begins the text of every cursor of the feed: a cursor of a list has no letters. */
@@ -24,25 +23,34 @@ export function isFeed(query: URLSearchParams): boolean {
   return query.get('order') === 'asc';
 }
 
-/** Counts a request for the event feed in one class, and every other in another. */
+/** Counts a request for the event feed, or for bodies, in one class, and every other in another. */
 export function ofOrder(feed: RequestHandler, others: RequestHandler): RequestHandler {
-  return (request, response, next) => (isFeed(queryOf(request)) ? feed : others)(request, response, next);
+  return (request, response, next) => (isOfFeed(queryOf(request)) ? feed : others)(request, response, next);
 }
 
-/** Throws where a request for the list has what only the feed has. */
-export function refuseFeedOnly(query: URLSearchParams): void {
-  const errors = [];
-  if (Number(query.get('limit') ?? 0) > LIST_LIMIT_MAX) {
-    const detail = `must be at most ${LIST_LIMIT_MAX}, unless order is asc`;
-    errors.push({ pointer: '/query/limit', code: 'out_of_range', detail } as const);
+function isOfFeed(query: URLSearchParams): boolean {
+  return isFeed(query) || includesBody(query);
+}
+
+/** Returns the events of a page of the list, newest first, with their bodies where the request includes them. */
+export async function listedJson(
+  { store }: ApiContext,
+  merchantId: string,
+  query: URLSearchParams,
+  records: readonly EventListed[],
+): Promise<readonly object[]> {
+  if (!includesBody(query)) return records.map(eventJson);
+  const fed: EventFed[] = [];
+  for (const record of records) {
+    const found = await store.log.event(merchantId, record.event.eventId);
+    const data = found?.event.data ?? null;
+    fed.push({ ...record, data: data === null ? null : JSON.stringify(data) });
   }
-  for (const name of ['include', 'api_version'])
-    if (query.has(name)) {
-      const detail = 'needs order=asc';
-      errors.push({ pointer: `/query/${name}`, code: 'not_allowed', detail } as const);
-    }
-  const [first] = errors;
-  if (first) throw new ApiError('validation_error', `${first.pointer}: ${first.detail}.`, { errors });
+  return withBodies(fed, apiVersionOf(query), await store.merchants.get(merchantId));
+}
+
+function includesBody(query: URLSearchParams): boolean {
+  return query.get('include') === 'body';
 }
 
 /** Sends a page of the event feed: oldest first, in the order of recording, with a cursor that never ends. */
@@ -54,7 +62,7 @@ export async function sendFeed(
 ): Promise<void> {
   const merchantId = merchantOf(response);
   const after = decodeCursor(query.get('cursor'), positionOf);
-  const withData = query.get('include') === 'body';
+  const withData = includesBody(query);
   const page = await store.eventFeed
     .read(merchantId, { ...filter, withData, ...(after === undefined ? {} : { after }) })
     .catch((error) => {

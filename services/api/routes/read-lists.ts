@@ -5,11 +5,11 @@ import { CursorInvalid } from '../../store/change.ts';
 import type { DeliveryStatus, MerchantLists } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
-import { eventJson, ROUTED } from '../events/event-json.ts';
+import { ROUTED } from '../events/event-json.ts';
 import { aboutOf } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { cursorInvalid, queryOf } from '../pagination.ts';
-import { isFeed, refuseFeedOnly, sendFeed } from './event-feed.ts';
+import { isFeed, LIST_LIMIT_MAX, listedJson, sendFeed } from './event-feed.ts';
 import { deliveryJson, isMerchantPaused, timeOf } from './read-deliveries.ts';
 import { findEndpoint, PAGE_DEFAULT } from './read-endpoints.ts';
 
@@ -57,11 +57,11 @@ export function listEvents(context: ApiContext): RequestHandler {
     const verdict = query.get('verdict');
     const filter = { ...filterOf(query), ...(verdict === null ? {} : { verdict: verdictOf(verdict) }) };
     if (isFeed(query)) return sendFeed(context, response, query, filter);
-    refuseFeedOnly(query);
     const { records, next } = await context.store.lists
-      .events(merchantOf(response), filter)
+      .events(merchantOf(response), { ...filter, limit: Math.min(filter.limit, LIST_LIMIT_MAX) })
       .catch(explainCursor);
-    sendJson(response, 200, { data: records.map(eventJson), has_more: next !== null, next_cursor: next });
+    const data = await listedJson(context, merchantOf(response), query, records);
+    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
   };
 }
 

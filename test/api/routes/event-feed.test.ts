@@ -88,6 +88,9 @@ test('has the body in the version asked for, with the fields that the merchant m
   const old = (await bodies('&api_version=2.2.8')).map(({ body }) => body);
   expect(old).toEqual(expected('2.2.8', false));
   expect(old).not.toEqual(expected('2.3.8', false));
+  const newest = (await api.call('GET', '/merchant/events?include=body&api_version=2.2.8&limit=500')).body
+    .data;
+  expect(newest.map(({ body }: Item) => body).reverse()).toEqual(expected('2.2.8', false));
   await api.store.merchants.update(api.merchantId, { senderAccountDetails: true });
   expect((await bodies()).map(({ body }) => body)).toEqual(expected('2.3.8', true));
   expect(expected('2.3.8', true)).not.toEqual(expected('2.3.8', false));
@@ -121,7 +124,7 @@ test('selects by what the list selects by', async () => {
   );
 });
 
-test('tells a gap, and refuses cursors of the list and what only the feed has', async () => {
+test('tells a gap, and refuses cursors of the list', async () => {
   const apply = await start();
   for (let n = 0; n < 4; n += 1) await apply(routed(numbered(n), []));
   const { next_cursor: cursor } = (await api.call('GET', `${FEED}&limit=1`)).body;
@@ -136,10 +139,7 @@ test('tells a gap, and refuses cursors of the list and what only the feed has', 
   const invalid = (name: string) => [400, 'validation_error', `/query/${name}`];
   expect(await refused(`order=asc&cursor=${ofList}`)).toEqual(invalid('cursor'));
   expect(await refused(`cursor=${cursor}`)).toEqual(invalid('cursor'));
-  expect(await refused('limit=101')).toEqual(invalid('limit'));
   expect(await refused('order=asc&limit=501')).toEqual(invalid('limit'));
-  expect(await refused('include=body')).toEqual(invalid('include'));
-  expect(await refused('api_version=2.2.8')).toEqual(invalid('api_version'));
   expect(await refused('order=up')).toEqual(invalid('order'));
 });
 

@@ -128,7 +128,7 @@ test.each([
   [`${EVENTS}?verdict=delivered`, 'invalid_enum'],
   [`${EVENTS}?entity_uuid=x`, 'invalid_format'],
   [`${EVENTS}?cursor=bm9wZQ`, 'invalid_format'],
-  [`${EVENTS}?limit=101`, 'out_of_range'],
+  [`${EVENTS}?limit=501`, 'out_of_range'],
 ])('%s is a 400', async (path, code) => {
   const answer = await api.call('GET', path);
   expect([answer.status, answer.body.errors?.[0]?.code]).toEqual([400, code]);

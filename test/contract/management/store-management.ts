@@ -146,19 +146,6 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
     });
   });
 
-  it('creates an endpoint that is disabled until it is enabled', async () => {
-    const uuid = randomUUID();
-    const { endpoints } = test.store;
-    const created = await endpoints.create(newEndpoint(MERCHANT, uuid, { status: 'disabled' }), options());
-    const disabled = { status: 'disabled', disabledReason: 'manual', disabledAt: START };
-    expect(created).toMatchObject({ kind: 'ok', record: disabled });
-    const [row] = await test.store.outbox.pending(1);
-    expect(row?.change).toMatchObject({ kind: 'endpoint', value: { status: 'disabled' } });
-    expect(await endpoints.get(MERCHANT, uuid)).toMatchObject(disabled);
-    const active = await endpoints.update(MERCHANT, uuid, { status: 'active' }, options(START + 1));
-    expect(active).toMatchObject({ record: { status: 'active', disabledReason: null, disabledAt: null } });
-  });
-
   it('never gives a uuid to another endpoint, and the legacy one comes back with a higher version', async () => {
     const uuid = randomUUID();
     await createEndpoint(test.store, MERCHANT, uuid);

@@ -6,7 +6,7 @@ import { legacyEndpointId } from '../../../services/domain/ids.ts';
 import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
 import type { SnapshotCursor } from '../../../services/store/outbox.ts';
 import { StoreUnavailable } from '../../../services/store/store.ts';
-import { createEndpoint, OPERATOR, START } from '../../support/records/journal-entries.ts';
+import { createEndpoint, newEndpoint, OPERATOR, START } from '../../support/records/journal-entries.ts';
 import { TEST_RING } from '../../support/records/key-ring.ts';
 import type { StoreUnderTest } from '../store-place.ts';
 
@@ -101,6 +101,27 @@ function pendingChanges(test: StoreUnderTest): void {
     const another = test.store.outbox.reconciled(`${timeline.name}0`);
     await expect(another).rejects.toBeInstanceOf(StoreUnavailable);
     await createEndpoint(test.store, MERCHANT, randomUUID());
+  });
+
+  it('creates an endpoint that is disabled until it is enabled', async () => {
+    const uuid = randomUUID();
+    const { endpoints } = test.store;
+    const created = await endpoints.create(newEndpoint(MERCHANT, uuid, { status: 'disabled' }), {
+      ...options,
+      quota: 10,
+    });
+    const disabled = { status: 'disabled', disabledReason: 'manual', disabledAt: START };
+    expect(created).toMatchObject({ kind: 'ok', record: disabled });
+    const [row] = await test.store.outbox.pending(1);
+    expect(row?.change).toMatchObject({ kind: 'endpoint', value: { status: 'disabled' } });
+    expect(await endpoints.get(MERCHANT, uuid)).toMatchObject(disabled);
+    const active = await endpoints.update(
+      MERCHANT,
+      uuid,
+      { status: 'active' },
+      { ...options, at: START + 1 },
+    );
+    expect(active).toMatchObject({ record: { status: 'active', disabledReason: null, disabledAt: null } });
   });
 }
 

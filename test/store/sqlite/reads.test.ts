@@ -9,6 +9,7 @@ import type { DomainEvent } from '../../../services/domain/event.ts';
 import { RecordSeals } from '../../../services/domain/seals/record-seals.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { EventFeedReads } from '../../../services/store/sqlite/feed/event-feed-reads.ts';
 import { FeedReads } from '../../../services/store/sqlite/feed/feed-reads.ts';
 import { FeedWrites } from '../../../services/store/sqlite/feed/feed-writes.ts';
 import { AboutReads } from '../../../services/store/sqlite/lists/about-reads.ts';
@@ -96,6 +97,8 @@ describe('a query of the delivery log', () => {
       'SEARCH l USING PRIMARY KEY (merchant=? AND seq>? AND seq<?)',
       'SEARCH feed USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
+    expect(planOf(db, EventFeedReads.listedSql)).toEqual(planOf(db, FeedReads.listedSql));
+    expect(planOf(db, EventFeedReads.boundSql)[0]).toMatch(/^SEARCH feed_by_merchant USING PRIMARY KEY/);
     expect(planOf(db, AboutReads.listedSql)).toEqual([
       'SEARCH a USING PRIMARY KEY (key=? AND merchant=?)',
       'SEARCH ev USING INTEGER PRIMARY KEY (rowid=?)',
@@ -112,7 +115,7 @@ describe('a query of the delivery log', () => {
     ]);
     // What the indexes lack is a bounded number of newest rows.
     const unlisted = [ListReads.unlistedKeysSql, ListReads.unlistedEventsSql, FeedReads.unlistedSql];
-    for (const sql of [...unlisted, AboutReads.unlistedSql]) {
+    for (const sql of [...unlisted, AboutReads.unlistedSql, EventFeedReads.unlistedSql]) {
       expect(planOf(db, sql)[0]).toMatch(/^SEARCH (d|ev|feed) USING INTEGER PRIMARY KEY \(rowid>\?/);
     }
     db.close();
@@ -141,8 +144,8 @@ describe('a query of the delivery log', () => {
     for (const make of [
       () => new LogReads(listening),
       () => new ListReads(listening),
-      () => new FeedReads(listening),
       () => new MetricReads(listening),
+      () => new EventFeedReads(listening, new FeedReads(listening)),
       () => new RetentionReads(listening),
       () => new RetentionWrites(listening, journal),
       () => new BodyReads(listening),

@@ -33,7 +33,8 @@ export class Committer {
   /** The next position per stream and the next id of a delayed task, as of the last commit. */
   #next: number[];
   #delayedNext: number;
-  #sequence: number;
+  /** The highest sequence of an event, as of the last commit. */
+  sequence: number;
   /** As stored in the file: see `moveDueTimes`. */
   #setBy = 0;
   /** Bytes written since the last checkpoint, about. */
@@ -49,12 +50,7 @@ export class Committer {
     const next = (stream: number) => recent.positions?.[stream] ?? saved.get(stream) ?? 0;
     this.#next = STREAMS.map((_, stream) => next(stream));
     this.#delayedNext = next(STREAMS.length);
-    this.#sequence = next(STREAMS.length + 1);
-  }
-
-  /** The highest sequence of an event, as of the last commit. */
-  get sequence(): number {
-    return this.#sequence;
+    this.sequence = next(STREAMS.length + 1);
   }
 
   /** Applies a commit. Throws SqliteError when it fails; then nothing of it is kept. */
@@ -80,7 +76,7 @@ export class Committer {
     const delayedFirst = this.#delayedNext;
     this.#next = work.next;
     this.#delayedNext = work.delayedNext;
-    this.#sequence = request.sequence;
+    this.sequence = request.sequence;
     const { firsts, repeats, refused, stale } = work;
     return { kind: 'committed', firsts, delayedFirst, repeats, refused, stale };
   }
