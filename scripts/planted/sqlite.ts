@@ -195,7 +195,7 @@ export const SQLITE_BUGS: readonly PlantedBug[] = [
     id: 'publisher-is-content',
     bug: 'an event that is published again under another key counts as a conflict',
     file: 'services/broker/sqlite/commit-half.ts',
-    text: 'this.#routed.truncate(this.#routed.length - bytesAfterContent(event));',
+    text: 'writer.truncate(writer.length - bytesAfterContent(event));',
     replacement: '',
     test: 'test/broker/sqlite/contract.test.ts',
     title: 'takes the same event under another key for a repeat',
