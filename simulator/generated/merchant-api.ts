@@ -2833,7 +2833,7 @@ export interface operations {
                 since?: components["parameters"]["Since"];
                 /** @description Created before this time. */
                 until?: components["parameters"]["Until"];
-                /** @description `desc`: newest first. `asc`: the event feed. */
+                /** @description `desc`: newest first. `asc`: the event feed. A cursor continues what it came from, whatever is given here. */
                 order?: "asc" | "desc";
                 /** @description `body` adds the body of each event. Such requests count in the rate class `feed`. */
                 include?: "body";

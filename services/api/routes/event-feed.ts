@@ -18,9 +18,11 @@ const RENDERED_AT_ONCE = 25;
 /** Begins the text of every cursor of the feed: a cursor of a list has no letters. */
 const CURSOR_PREFIX = 'feed/';
 
-/** Returns whether a request is for the event feed. */
+/** Returns whether a request is for the event feed: a cursor continues what it came from, whatever `order` says. */
 export function isFeed(query: URLSearchParams): boolean {
-  return query.get('order') === 'asc';
+  const cursor = query.get('cursor');
+  if (cursor === null) return query.get('order') === 'asc';
+  return Buffer.from(cursor, 'base64url').toString().startsWith(CURSOR_PREFIX);
 }
 
 /** Counts a request for the event feed, or for bodies, in one class, and every other in another. */
