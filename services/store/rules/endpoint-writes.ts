@@ -49,7 +49,9 @@ export async function createEndpoint(
     endpoint.secretHint,
     legacy ? 1 : 0,
     Math.floor(options.at),
-    endpoint.status ?? 'active',
+    ...(endpoint.status === 'disabled'
+      ? ['disabled', Math.floor(options.at), 'manual']
+      : ['active', null, null]),
   ]);
   await tx.endpointChanged(uuid, 'kept');
   return changed(tx, merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
@@ -186,21 +188,17 @@ async function changed(
   return { kind: 'ok', record: toEndpointRecord(row), outboxId };
 }
 
-/** The columns status, disabled_at and disabled_reason of a new endpoint: $11 is the time, $12 the status. */
-const STATUS_COLUMNS =
-  "$12, CASE WHEN $12 = 'disabled' THEN $11 END, CASE WHEN $12 = 'disabled' THEN 'manual' END";
-
 function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
     disabled_at, disabled_reason)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, ${STATUS_COLUMNS})`;
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14)`;
 }
 
 function revive({ dialect }: Transaction): string {
   return `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4,
     subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
     secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
-    updated_at = $11, activated_at = $11, (status, disabled_at, disabled_reason) = (${STATUS_COLUMNS}), deleted_at = NULL
+    updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14, deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }
