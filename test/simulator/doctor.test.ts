@@ -186,6 +186,8 @@ describe('the simulator refuses', () => {
     endpoints: ['list'],
     deliveries: ['list'],
     events: ['get', setupId()],
+    story: [setupId()],
+    lookup: [setupId()],
     clock: ['show'],
     assert: ['last'],
     record: ['--out', '/none/journey.ndjson'],

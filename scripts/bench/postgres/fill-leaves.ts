@@ -121,7 +121,7 @@ async function fillLeaf(tx: Statements, leaf: Leaf, first: number, sizes: LeafSi
     CASE WHEN i % ${RARE_EVERY} = 0 THEN ${rare} WHEN i % 10 = 0 THEN ${of.KYC} ELSE ${of.fiatToCrypto} END AS type
     FROM generate_series(${first}, ${first + sizes.eventsPerLeaf - 1}) AS i`);
   await tx.rows('ANALYZE made');
-  await tx.rows(`INSERT INTO event_${leaf.suffix} SELECT seq, created_at, 1, uuid_send(event_id), entity_id, 1, type, 'SUCCESS',
+  await tx.rows(`INSERT INTO event_${leaf.suffix} SELECT seq, created_at, 1000 * created_at, 1, uuid_send(event_id), entity_id, 1, type, 'SUCCESS',
     created_at, 0, created_at + 5, NULL, '[[1,0,"' || hot || '",2],[' || endpoint || ',0,"' || other || '",2]]',
     NULL, subject_id FROM made`);
   const status = (seq: string) => `CASE WHEN (${seq}) % 101 = 0 THEN ${STATUS.of.exhausted}
@@ -130,7 +130,7 @@ async function fillLeaf(tx: Statements, leaf: Leaf, first: number, sizes: LeafSi
     ['seq + 1', 'hot', '1'],
     ['seq + 2', 'other', 'endpoint'],
   ] as const)
-    await tx.rows(`INSERT INTO delivery_${leaf.suffix} SELECT ${seq}, created_at, uuid_send(${id}), uuid_send(event_id), entity_id,
+    await tx.rows(`INSERT INTO delivery_${leaf.suffix} SELECT ${seq}, created_at, 1000 * created_at, uuid_send(${id}), uuid_send(event_id), entity_id,
       created_at, NULL, created_at + 8, 1, ${endpoint}, type, ${API_VERSION.of['2.3.8']}, ${TRIGGER.of.live}, ${status(seq)}, NULL,
       1 + (seq / 4 % 4) / 3, 7, 200, NULL, NULL, 0, 'SUCCESS', subject_id FROM made`);
   await fillOfDeliveries(tx, leaf);

@@ -174,13 +174,14 @@ interface Target {
   readonly keys: TestApi['keys'];
 }
 
-/** Returns an answer without what differs by itself: ids, times, secrets. */
+/** Returns an answer without what differs by itself: ids, times, secrets, sequences. */
 function comparable({ status, text: body }: Answer, { merchantId }: Target): string {
   const same = body
     .replaceAll(merchantId, '<merchant>')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uuid>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/"(signing_secret|secret_hint|next_cursor)":"[^"]*"/g, '"$1":"<secret>"');
+    .replaceAll(/"(signing_secret|secret_hint|next_cursor)":"[^"]*"/g, '"$1":"<secret>"')
+    .replaceAll(/"sequence":[1-9]\d*/g, '"sequence":<number>');
   return `${status} ${same}`;
 }
 
