@@ -89,7 +89,7 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Parameters and properties that are times. */
-const TIMES: ReadonlySet<string> = new Set(['since', 'until', 'from', 'to']);
+const TIMES: ReadonlySet<string> = new Set(['since', 'until', 'replay_since', 'from', 'to']);
 /** A text that is empty or only white space says nothing. */
 const BLANK = { code: 'required', detail: 'is required: it has nothing but white space' } as const;
 

@@ -5,23 +5,23 @@ import type { CancelReason } from './outcome.ts';
 
 /**
  * The kinds of replay. `failed` sends deliveries that failed for good; `missing` also sends the other events that the
- * endpoint should have received but has not.
+ * endpoint should have received but has not; `all` sends every event that it would receive now, whatever became of it.
  */
-export const REPLAY_KINDS = ['failed', 'missing'] as const;
+export const REPLAY_KINDS = ['failed', 'missing', 'all'] as const;
 export type ReplayKind = (typeof REPLAY_KINDS)[number];
 
 /**
- * Why an endpoint has not received an event: it was disabled when the event was routed, the delivery failed for good,
- * the receiver answered 410, or the delivery was cancelled.
+ * Why a replay sends an event: the endpoint was disabled when it was routed, the delivery failed for good, the receiver
+ * answered 410, or the delivery was cancelled. `asked`: because everything is sent.
  */
-export type MissedBecause = 'skipped' | 'exhausted' | 'refused' | 'cancelled';
+export type MissedBecause = 'skipped' | 'exhausted' | 'refused' | 'cancelled' | 'asked';
 
 /** Why a replay ended before its last event: its endpoint is no longer active, or an operator cancelled it. */
 export type ReplayCancelReason = CancelReason | 'operator';
 
 /** Returns whether a replay of this kind sends again what was missed for this reason. */
 export function replays(kind: ReplayKind, because: MissedBecause): boolean {
-  return kind === 'missing' || because === 'exhausted' || because === 'refused';
+  return kind !== 'failed' || because === 'exhausted' || because === 'refused';
 }
 
 /**

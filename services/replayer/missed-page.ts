@@ -5,7 +5,7 @@ import { ATTEMPTS_MAX } from '../domain/retry.ts';
 import { renderBody } from '../domain/versions/render.ts';
 import type { MissedEvent, ReplayRecord } from '../store/replays.ts';
 import type { EndpointRecord, Store } from '../store/store.ts';
-import { endpointLookup, takes } from './count-missed.ts';
+import { endpointLookup, replayedPage, takes } from './count-missed.ts';
 
 type Stored = Pick<Store, 'replays' | 'endpoints' | 'merchants' | 'log'>;
 
@@ -28,7 +28,7 @@ export async function missedPage(
   limit: number,
   at: number,
 ): Promise<MissedPage> {
-  const { events, next, isLast } = await store.replays.missed(replay, replay.place, limit);
+  const { events, next, isLast } = await replayedPage(store, replay, replay.place, limit);
   const endpointOf = endpointLookup(store);
   const made = await Promise.all(
     events.map(async (event) => {
@@ -54,8 +54,11 @@ async function deliveryOf(
   replayId: string,
   missed: MissedEvent,
   endpoint: EndpointRecord,
-): Promise<RequestedDelivery | 'made_before' | 'body_gone'> {
-  const { eventId, merchantId, endpointId, deliveryId: firstId } = missed;
+): Promise<RequestedDelivery | 'made_before' | 'under_way' | 'body_gone'> {
+  const { eventId, merchantId, endpointId } = missed;
+  const own = missed.because === 'asked' ? await ownDelivery(store, missed) : undefined;
+  if (own?.status === 'pending' || own?.status === 'failed') return 'under_way';
+  const firstId = own?.deliveryId ?? missed.deliveryId;
   const id =
     firstId === null ? deliveryId(eventId, endpointId) : requestedDeliveryId(replayId, eventId, endpointId);
   if (await store.log.delivery(merchantId, endpointId, id)) return 'made_before';
@@ -66,6 +69,11 @@ async function deliveryOf(
   const attemptsMax = firstId === null ? ATTEMPTS_MAX : 1;
   const ids = { deliveryId: id, eventId, merchantId, endpointId };
   return { ...ids, type, subType, trigger: 'replay', attemptsMax, ...content };
+}
+
+/** Returns the event's own delivery to the endpoint, which has the whole schedule. */
+function ownDelivery({ log }: Stored, { merchantId, endpointId, eventId }: MissedEvent) {
+  return log.delivery(merchantId, endpointId, deliveryId(eventId, endpointId));
 }
 
 type Content = Pick<

@@ -8,6 +8,9 @@ import type { RoutingVerdict } from '../domain/journal.ts';
 import type { MissedBecause, ReplayCancelReason, ReplayKind } from '../domain/replay.ts';
 import type { Actor, AnswerToStore } from './change.ts';
 
+/** The most events that a replay names one by one. */
+export const REPLAYED_IDS_MAX = 1000;
+
 /** The events that a replay covers. */
 export interface ReplayScope {
   /** Null: every merchant. */
@@ -20,6 +23,8 @@ export interface ReplayScope {
   readonly until: number;
   /** Null: every type. */
   readonly types: readonly EventType[] | null;
+  /** Only events with these ids, at most REPLAYED_IDS_MAX; null: all. */
+  readonly eventIds: readonly string[] | null;
 }
 
 export interface NewReplay extends ReplayScope {
@@ -42,7 +47,7 @@ export interface ReplayRecord extends NewReplay {
   readonly finishedAt: number | null;
 }
 
-/** An event that an endpoint should have received but has not. */
+/** An event that an endpoint should have received but has not, or (`asked`) is to receive again. */
 export interface MissedEvent {
   readonly eventId: string;
   readonly merchantId: string;
@@ -99,7 +104,7 @@ export interface Replays {
     },
   ): Promise<ReplayRecord | undefined>;
   /**
-   * Returns missed events, by endpoint and oldest first, from a place on (null: the beginning). Examines no more than
+   * Returns missed events, and for a replay of kind `all` every event, by endpoint and oldest first, from a place on (null: the beginning). Examines no more than
    * `limit` events, so a page may be empty before the last. `next`: where the following page begins.
    */
   missed(

@@ -734,6 +734,12 @@ export interface components {
              * @enum {string}
              */
             api_version?: "2.2.8" | "2.3.8";
+            /**
+             * Format: date-time
+             * @description With `status: active`, also replays what the endpoint has missed since this time (`only=missing`). It begins once
+             *     the change is in force; the answer has its `replay_uuid`.
+             */
+            replay_since?: string;
         };
         WebhookEndpoint: {
             /** Format: uuid */
@@ -765,6 +771,11 @@ export interface components {
         UpdatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             /** @description A hint for people, present when this change needs one. */
             hint?: string;
+            /**
+             * Format: uuid
+             * @description The replay that was asked for with `replay_since`, or the one that runs already.
+             */
+            replay_uuid?: string;
             warnings?: components["schemas"]["FilterWarnings"];
         };
         /** @description Present when the filter names types that the endpoint's API version does not have. */
@@ -945,27 +956,32 @@ export interface components {
         StartReplay: {
             /**
              * Format: date-time
-             * @description Events accepted at this time or later.
+             * @description Events accepted at this time or later. Required unless `event_uuids` or `subject_uuid` is given.
              */
-            since: string;
+            since?: string;
             /**
              * Format: date-time
              * @description Events accepted before this time; omitted = now.
              */
             until?: string;
             /**
-             * @description `failed` = given up; `missing` = these, and what was skipped or cancelled.
+             * @description `failed` = given up; `missing` = these, and what was skipped or cancelled; `all` = every event that the endpoint
+             *     would receive now, also what it has received. What is on its way is left out.
              * @enum {string}
              */
-            only: "failed" | "missing";
+            only: "failed" | "missing" | "all";
             /** @description Only events of these types; omitted = all. Duplicates are folded. */
             types?: components["schemas"]["EventTypeRequested"][];
+            /** @description Only these events, in this order with `only=all`. Ids that are not yours are passed over. */
+            event_uuids?: string[];
+            /** @description Only events about this, at most 1000; a transaction, for example. */
+            subject_uuid?: string;
             /**
              * @description Only count the events.
              * @default false
              */
             dry_run?: boolean;
-        };
+        } | unknown | unknown | unknown;
         ReplayScope: {
             /** Format: uuid */
             endpoint_uuid: string;
@@ -974,11 +990,17 @@ export interface components {
             until: components["schemas"]["Timestamp"];
             /** @description Null = all. */
             types: components["schemas"]["EventType"][] | null;
+            /** @description The events that it names; null = all of the period. */
+            event_uuids: string[] | null;
         };
         ReplayDryRun: components["schemas"]["ReplayScope"] & {
             dry_run: boolean;
             /** @description Events that would be sent; 1 000 000 = so many or more. */
             count: number;
+            /** @description The same by event type. */
+            by_type: {
+                [key: string]: number;
+            };
         };
         Metrics: {
             from: components["schemas"]["Timestamp"];
@@ -1763,6 +1785,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Another endpoint of yours has this URL, or a replay was asked for of an endpoint that is not active. */
+        UpdateConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The same request is still running. */
         IdempotencyConflict: {
             headers: {
@@ -1824,7 +1858,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed, or the filter can never match. */
+        /** @description The URL is not allowed, the filter can never match, or no event can fall into the replay's period. */
         UpdateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2252,7 +2286,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["EndpointNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["UrlConflict"];
+            409: components["responses"]["UpdateConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];

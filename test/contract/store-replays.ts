@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { deliveryId, requestedDeliveryId } from '../../services/domain/ids.ts';
 import type { SkipReason } from '../../services/domain/journal.ts';
-import { CursorInvalid } from '../../services/store/change.ts';
-import type { NewReplay, ReplayScope } from '../../services/store/replays.ts';
+import type { ReplayScope } from '../../services/store/replays.ts';
 import type { Store } from '../../services/store/store.ts';
 import {
   bodyOf,
@@ -21,17 +20,16 @@ import {
   routed,
   START,
 } from '../support/records/journal-entries.ts';
-import { tokenFor } from './requests/store-answers.ts';
+import { replayJobs } from './merchants/store-replay-jobs.ts';
 import type { StoreUnderTest } from './store-place.ts';
 
 const MERCHANT = 'a-merchant';
-const SYSTEM = { kind: 'system' } as const;
 
 export function replayContract(test: StoreUnderTest): void {
   describe('the replays in the store', () => {
     missedEvents(test);
     manyEndpoints(test);
-    jobs(test);
+    replayJobs(test);
   });
 }
 
@@ -41,7 +39,13 @@ function skipped(event: DomainEvent, endpointId: string, reason: SkipReason = 'e
 }
 
 function scopeOf(endpointId: string | null, change: Partial<ReplayScope> = {}): ReplayScope {
-  const all = { since: START, until: START + 1000 * HOUR_MS, types: null, only: 'missing' } as const;
+  const all = {
+    since: START,
+    until: START + 1000 * HOUR_MS,
+    types: null,
+    eventIds: null,
+    only: 'missing',
+  } as const;
   return { merchantId: MERCHANT, endpointId, ...all, ...change };
 }
 
@@ -90,6 +94,30 @@ async function sevenOutcomes(test: StoreUnderTest) {
 }
 
 function missedEvents(test: StoreUnderTest): void {
+  it('have every event of the merchant for a replay of all, and only those that it names', async () => {
+    const { endpointId, events, apply } = await sevenOutcomes(test);
+    await apply(routed(eventNumber('another', 2), [randomUUID()]));
+    const { store } = test;
+    const all = [0, 1, 2, 3, 4, 5, 6].map((n) => `${n} asked`);
+    const scope = scopeOf(endpointId, { only: 'all' });
+    for (const limit of [1, 3, 100]) expect(await missed(store, scope, events, limit)).toEqual(all);
+    const period = { since: START + HOUR_MS, until: START + 3 * HOUR_MS };
+    expect(await missed(store, scopeOf(endpointId, { only: 'all', ...period }), events)).toEqual(
+      all.slice(1, 3),
+    );
+    const eventIds = [6, 3, 4].map((n) => events[n]?.eventId ?? '');
+    expect(await missed(store, scopeOf(endpointId, { only: 'all', eventIds }), events)).toEqual(
+      [3, 4, 6].map((n) => `${n} asked`),
+    );
+    expect(await missed(store, scopeOf(endpointId, { eventIds }), events)).toEqual([
+      '3 cancelled',
+      '6 refused',
+    ]);
+    const replay = { ...scope, eventIds, replayId: randomUUID(), count: 3 };
+    await store.replays.create(replay, { at: START, actor: OPERATOR });
+    expect(await store.replays.get(replay.replayId)).toMatchObject({ only: 'all', eventIds });
+  });
+
   it('know what an endpoint missed, oldest first, and why, page by page', async () => {
     const { endpointId, events } = await sevenOutcomes(test);
     const { store } = test;
@@ -208,92 +236,5 @@ function manyEndpoints(test: StoreUnderTest): void {
     const page = await test.store.replays.missed(scopeOf(null, { merchantId: null }), null, 100);
     expect(page.events.map(({ endpointId }) => of.get(endpointId))).toContain('elsewhere');
     expect(page.events.at(-1)?.merchantId).toBe('another-merchant');
-  });
-}
-
-function jobs(test: StoreUnderTest): void {
-  const options = { at: START, actor: OPERATOR };
-  const make = (endpointId: string | null): NewReplay => ({
-    ...scopeOf(endpointId, { types: ['KYC'] }),
-    replayId: randomUUID(),
-    count: 7,
-  });
-
-  it('keep a replay’s place and counts through a crash until it ends, and its counts afterwards', async () => {
-    const replay = make(randomUUID());
-    const created = await test.store.replays.create(replay, options);
-    const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null };
-    const born = { ...replay, ...fresh, createdAt: START, finishedAt: null };
-    expect(created).toEqual({ kind: 'ok', record: born });
-    const step = { from: null, place: 'there', published: 5, leftOut: 1 };
-    expect(await test.store.replays.advance(replay.replayId, step)).toBe(true);
-    const further = { ...step, from: 'there', place: 'further' };
-    expect(await test.store.replays.advance(replay.replayId, further)).toBe(true);
-    // A runner that stalled before its page's place was stored: the one that went on has counted these.
-    for (const late of [step, further])
-      expect(await test.store.replays.advance(replay.replayId, late)).toBe(false);
-    await test.crashAndReopen();
-    const { replays } = test.store;
-    const moved = { ...born, place: 'further', published: 10, leftOut: 2 };
-    expect(await replays.running()).toEqual([moved]);
-    const end = { status: 'cancelled', reason: 'endpoint_deleted', at: START + 5, actor: SYSTEM } as const;
-    const ended = { ...moved, status: 'cancelled', cancelReason: 'endpoint_deleted', finishedAt: START + 5 };
-    expect(await replays.finish(replay.replayId, end)).toEqual(ended);
-    expect(await replays.finish(replay.replayId, end)).toBeUndefined();
-    const last = { ...step, from: 'further', place: 'end' };
-    expect(await replays.advance(replay.replayId, last)).toBe(false);
-    expect(await replays.running()).toEqual([]);
-    expect(await replays.get(replay.replayId)).toEqual(ended);
-    expect(await replays.get(randomUUID())).toBeUndefined();
-  });
-
-  it('run one at a time per endpoint, and one over all endpoints', async () => {
-    for (const endpointId of [randomUUID(), null]) {
-      const [first, second] = [make(endpointId), make(endpointId)];
-      await test.store.replays.create(first, options);
-      const refused = { kind: 'running', replayId: first.replayId };
-      expect(await test.store.replays.create(second, options)).toEqual(refused);
-      expect(await test.store.replays.create(make(randomUUID()), options)).toMatchObject({ kind: 'ok' });
-      const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
-      await test.store.replays.finish(first.replayId, end);
-      expect(await test.store.replays.create(second, options)).toMatchObject({ kind: 'ok' });
-    }
-  });
-
-  it('are listed newest first, for one endpoint or all, page by page, and listeners hear of new ones', async () => {
-    const { replays } = test.store;
-    let notified = 0;
-    const stopListening = replays.onAdded(() => {
-      notified += 1;
-    });
-    const endpointId = randomUUID();
-    const made = [make(endpointId), make(null), make(endpointId)];
-    for (const [index, replay] of made.entries()) {
-      if (index === 2) stopListening();
-      await replays.create(replay, options);
-      const end = { status: 'completed', reason: null, at: START, actor: SYSTEM } as const;
-      await replays.finish(replay.replayId, end);
-    }
-    expect(notified).toBe(2);
-    const ids = made.map(({ replayId }) => replayId);
-    const list = async (more: object) =>
-      (await replays.list({ limit: 10, ...more })).map(({ replayId }) => ids.indexOf(replayId));
-    expect(await list({})).toEqual([2, 1, 0]);
-    expect(await list({ endpointId })).toEqual([2, 0]);
-    const [newest] = await replays.list({ limit: 1 });
-    expect(await list({ after: newest?.cursor })).toEqual([1, 0]);
-    await expect(list({ after: 'nonsense' })).rejects.toBeInstanceOf(CursorInvalid);
-  });
-
-  it('are stored with their answer', async () => {
-    const { store } = test;
-    const answer = { requestHash: 'h', status: 202, sealed: 's', expiresAt: START + HOUR_MS };
-    const token = await tokenFor(store, 'one');
-    await store.replays.create(make(randomUUID()), {
-      ...options,
-      answer: { ...answer, scope: 'one', token },
-    });
-    const { answers } = await test.crashAndReopen();
-    expect(await answers.claim('one', START)).toMatchObject({ kind: 'stored', status: 202, sealed: 's' });
   });
 }

@@ -61,6 +61,7 @@ async function aReplay(changedAt = START) {
     endpointId: uuid,
     only: 'missing',
     types: null,
+    eventIds: null,
   } as const;
   const replay = { ...scope, since, until: Date.now(), replayId, count: EVENTS };
   await api.store.replays.create(replay, { at: Date.now(), actor: OPERATOR });

@@ -14,6 +14,7 @@ function replay(replayId: string, endpointId: string | null = 'an-endpoint'): Re
     since: 0,
     until: 1,
     types: null,
+    eventIds: null,
     count: 100,
     status: 'running',
     cancelReason: null,

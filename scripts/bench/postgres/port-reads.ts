@@ -10,7 +10,7 @@ import { LogNames } from '../../../services/store/postgres/log/log-names.ts';
 import { Numbers } from '../../../services/store/postgres/log/numbers.ts';
 import { PostgresDeliveryLog } from '../../../services/store/postgres/log/postgres-delivery-log.ts';
 import { PostgresLists } from '../../../services/store/postgres/log/postgres-lists.ts';
-import { missedBy } from '../../../services/store/postgres/maintenance/missed-reads.ts';
+import { replayReads } from '../../../services/store/postgres/maintenance/missed-reads.ts';
 import { readsOn } from '../../../services/store/postgres/rules-on.ts';
 import { PostgresMetrics } from '../../../services/store/postgres/tally/postgres-metrics.ts';
 import { TallyWrites } from '../../../services/store/postgres/tally/tally-writes.ts';
@@ -67,7 +67,7 @@ function partsOf(database: PostgresDatabase, leafMs: number, clock: Clock) {
   const replays = {
     ...reads.replays,
     missed: (...args: Parameters<Replays['missed']>) =>
-      database.read((statements) => missedPage(statements, missedBy, ...args)),
+      database.read((statements) => missedPage(statements, replayReads, ...args)),
   };
   return {
     lists,
@@ -179,6 +179,7 @@ function otherReads({ log, feed, replays, audit }: Parts, filled: FilledLeaves):
     since: oldest?.from ?? 0,
     until: newest?.to ?? 0,
     types: null,
+    eventIds: null,
   } as const;
   return [
     {
@@ -205,6 +206,15 @@ function otherReads({ log, feed, replays, audit }: Parts, filled: FilledLeaves):
       run: (turn) =>
         replays.missed(
           { ...scope, endpointId: filled.hotEndpoint, since: momentIn(filled, turn) },
+          null,
+          LIMIT,
+        ),
+    },
+    {
+      name: 'all events for a replay, since the middle',
+      run: (turn) =>
+        replays.missed(
+          { ...scope, only: 'all', endpointId: filled.hotEndpoint, since: momentIn(filled, turn) },
           null,
           LIMIT,
         ),

@@ -2,6 +2,8 @@ import type { RequestHandler } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { newSecret, secretHint } from '../../domain/secret.ts';
+import { countMissed } from '../../replayer/count-missed.ts';
+import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import { type ApiContext, actorOf, awaitPublished, wholeNow } from '../context.ts';
@@ -10,6 +12,8 @@ import { type Answer, idempotently, sendJson } from '../idempotency.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
+import { scopeOf } from './replays.ts';
+import { requireActive } from './resend-delivery.ts';
 
 const SECRET_BYTES = 32;
 
@@ -19,6 +23,7 @@ interface UpdateBody {
   readonly status?: 'active' | 'disabled';
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
+  readonly replay_since?: string;
 }
 
 /** PATCH /merchant/webhook-endpoints/{id}: responds once the senders know. */
@@ -26,6 +31,7 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const before = await findEndpoint(context, request, response);
     const change = acceptedChange(context, request.body);
+    const replay = await replayAfter(context, { ...before, ...change }, request.body);
     const isRefiltered = change.subscribedEvents !== undefined || change.apiVersion !== undefined;
     const warnings = isRefiltered ? filterWarnings({ ...before, ...change }) : [];
     const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
@@ -35,13 +41,37 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
     if (result.kind === 'not_found') throw endpointNotFound();
     if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
     await awaitPublished(context, result.outboxId);
-    const hint = hintAfter(before, result.record);
+    const hint = replay ? undefined : hintAfter(before, result.record);
     sendJson(response, 200, {
       ...endpointJson(result.record, context.environment),
+      ...(replay === undefined ? {} : { replay_uuid: await begin(context, replay, actorOf(response)) }),
       ...(hint === undefined ? {} : { hint }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });
   };
+}
+
+/** Returns the replay of what the endpoint has missed since a time, which the request asks for with the change. */
+async function replayAfter(
+  context: ApiContext,
+  after: Pick<EndpointRecord, 'merchantId' | 'uuid' | 'status'>,
+  { replay_since: since }: UpdateBody,
+): Promise<ReplayScope | undefined> {
+  if (since === undefined) return undefined;
+  requireActive(after);
+  return scopeOf(context, after, { since, only: 'missing' });
+}
+
+/** Begins the replay. Returns its id, or that of the one that runs already. */
+async function begin(
+  context: ApiContext,
+  scope: ReplayScope,
+  actor: ReturnType<typeof actorOf>,
+): Promise<string> {
+  const { count } = await countMissed(context.store, scope);
+  const replay = { ...scope, replayId: context.random.uuid(), count };
+  const created = await context.store.replays.create(replay, { at: wholeNow(context.clock), actor });
+  return created.kind === 'ok' ? created.record.replayId : created.replayId;
 }
 
 function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {

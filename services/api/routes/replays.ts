@@ -1,9 +1,10 @@
 import type { Request, RequestHandler } from 'express';
+import { subjectIdFrom } from '../../domain/catalog/subject.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
 import { CursorInvalid } from '../../store/change.ts';
-import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
+import { REPLAYED_IDS_MAX, type ReplayRecord, type ReplayScope } from '../../store/replays.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, actorOf, wholeNow } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
@@ -15,10 +16,13 @@ import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
 import { requireActive } from './resend-delivery.ts';
 
 interface ReplayBody {
-  readonly since: string;
+  /** Required unless events are named. */
+  readonly since?: string;
   readonly until?: string;
   readonly only: ReplayKind;
   readonly types?: readonly EventType[];
+  readonly event_uuids?: readonly string[];
+  readonly subject_uuid?: string;
   readonly dry_run?: boolean;
 }
 
@@ -27,14 +31,14 @@ export function startReplay(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
     const body: ReplayBody = request.body;
-    const scope = scopeOf(context, endpoint, body);
+    const scope = await scopeOf(context, endpoint, body);
     if (body.dry_run === true) {
-      const count = await countMissed(context.store, scope);
-      return sendJson(response, 200, { dry_run: true, count, ...scopeJson(scope) });
+      const { count, byType } = await countMissed(context.store, scope);
+      return sendJson(response, 200, { dry_run: true, count, by_type: byType, ...scopeJson(scope) });
     }
     const actor = actorOf(response);
     await idempotently(context, { request, response, replayWaits: false }, (remember) =>
-      create(context, endpoint, scope, actor, remember),
+      create(context, endpoint, scope, { actor, remember }),
     );
   };
 }
@@ -43,12 +47,11 @@ async function create(
   context: ApiContext,
   endpoint: EndpointRecord,
   scope: ReplayScope,
-  actor: ReturnType<typeof actorOf>,
-  remember: Remember,
+  { actor, remember }: { readonly actor: ReturnType<typeof actorOf>; readonly remember: Remember },
 ): Promise<Answer> {
   requireActive(endpoint);
   const at = wholeNow(context.clock);
-  const count = await countMissed(context.store, scope);
+  const { count } = await countMissed(context.store, scope);
   const replay = { ...scope, replayId: context.random.uuid(), count };
   const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null } as const;
   const answer: Answer = {
@@ -66,9 +69,14 @@ async function create(
 }
 
 /** Returns the scope. It ends now: later events are not part of the replay. */
-function scopeOf(context: ApiContext, endpoint: EndpointRecord, body: ReplayBody): ReplayScope {
+export async function scopeOf(
+  context: Pick<ApiContext, 'store' | 'clock'>,
+  { merchantId, uuid: endpointId }: Pick<EndpointRecord, 'merchantId' | 'uuid'>,
+  body: ReplayBody,
+): Promise<ReplayScope> {
+  const eventIds = await namedEvents(context, merchantId, body);
   const now = wholeNow(context.clock);
-  const since = timeOf('/since', body.since) ?? now;
+  const since = timeOf('/since', body.since ?? null) ?? 0;
   const until = Math.min(now, timeOf('/until', body.until ?? null) ?? now);
   if (since >= until) {
     const errors = [
@@ -76,9 +84,27 @@ function scopeOf(context: ApiContext, endpoint: EndpointRecord, body: ReplayBody
     ];
     throw new ApiError('empty_period', 'No event can fall into this period.', { errors });
   }
-  const { merchantId, uuid: endpointId } = endpoint;
   const types = body.types === undefined ? null : [...new Set(body.types)];
-  return { merchantId, endpointId, only: body.only, since, until, types };
+  return { merchantId, endpointId, only: body.only, since, until, types, eventIds };
+}
+
+/** Returns the ids of the events that the request names, oldest first where it names their subject; null: it names none. */
+async function namedEvents(
+  { store }: Pick<ApiContext, 'store'>,
+  merchantId: string,
+  { event_uuids: uuids, subject_uuid: subject }: ReplayBody,
+): Promise<readonly string[] | null> {
+  const ids = uuids === undefined ? null : [...new Set(uuids.map((uuid) => uuid.toLowerCase()))];
+  if (subject === undefined) return ids;
+  const about = { subjectId: subjectIdFrom(subject) ?? subject, limit: REPLAYED_IDS_MAX };
+  const { records, next } = await store.lists.events(merchantId, about);
+  if (next !== null) {
+    const detail = `has more than ${REPLAYED_IDS_MAX} events`;
+    const errors = [{ pointer: '/subject_uuid', code: 'out_of_range', detail }];
+    throw new ApiError('validation_error', 'Replay a period instead.', { errors });
+  }
+  const found = records.map(({ event }) => event.eventId).reverse();
+  return ids === null ? found : found.filter((id) => ids.includes(id));
 }
 
 /** GET /merchant/webhook-endpoints/{id}/replays: newest first. */
@@ -126,6 +152,7 @@ function replayJson(replay: ReplayRecord) {
   };
 }
 
-function scopeJson({ endpointId, only, since, until, types }: ReplayScope) {
-  return { endpoint_uuid: endpointId, only, since: timestamp(since), until: timestamp(until), types };
+function scopeJson({ endpointId, only, since, until, types, eventIds }: ReplayScope) {
+  const period = { since: timestamp(since), until: timestamp(until) };
+  return { endpoint_uuid: endpointId, only, ...period, types, event_uuids: eventIds };
 }

@@ -22,7 +22,7 @@ const SCOPE = {
     type: 'text',
     choices: REPLAY_KINDS,
     required: true,
-    describe: 'failed: given up after the last attempt; missing: also skipped and cancelled',
+    describe: 'failed: given up; missing: also skipped and cancelled; all: also what arrived',
   },
   merchant: { type: 'text', describe: 'Only of this merchant' },
   type: { type: 'texts', choices: EVENT_TYPES, describe: 'Only of these event types' },
@@ -68,8 +68,8 @@ async function start(deps: OperatorDeps, given: Scope & { readonly dryRun: boole
   const at = Math.floor(clock.wall());
   const scope = scopeOf(given, at);
   await requireMerchant(deps, given.merchant);
-  const count = await countMissed(store, scope);
-  if (given.dryRun) return { dryRun: true, count, ...scopeJson(scope) };
+  const { count, byType } = await countMissed(store, scope);
+  if (given.dryRun) return { dryRun: true, count, byType, ...scopeJson(scope) };
   const replay = { ...scope, replayId: random.uuid(), count };
   const created = await store.replays.create(replay, { at, actor });
   if (created.kind === 'ok') return replayJson(created.record);
@@ -80,7 +80,8 @@ function scopeOf({ merchant, only, type, ...given }: Scope, now: number): Replay
   const since = timeOf(given.since, now);
   const until = Math.min(now, timeOf(given.until, now) ?? now);
   if (since >= until) throw new UsageError('since: must be before until, and in the past');
-  return { merchantId: merchant ?? null, endpointId: null, only, since, until, types: type ?? null };
+  const events = { types: type ?? null, eventIds: null };
+  return { merchantId: merchant ?? null, endpointId: null, only, since, until, ...events };
 }
 
 async function find({ replays }: OperatorDeps['store'], id: string): Promise<ReplayRecord> {

@@ -13,8 +13,8 @@ export interface TableForm {
 
 const { routed, line, attempt, endpoint } = FEED_KIND;
 
-/** A replay's place names the event by its id; where several were missed in its millisecond, all of these come again. */
-const PLACE = `CASE WHEN t.place IS NOT NULL THEN (
+/** A replay's place names the event by its id, of one that sends everything by its number; where several were missed in its millisecond, all of these come again. */
+const PLACE = `CASE WHEN t.kind = 'all' THEN t.place WHEN t.place IS NOT NULL THEN (
   SELECT endpoint || '.' || at || '.' || CASE WHEN EXISTS (
     SELECT 1 FROM missed m JOIN log_endpoint n ON n.seq = m.endpoint JOIN endpoint e ON e.uuid = n.endpoint_id
     WHERE e.seq = p.endpoint AND m.created_at = p.at AND m.event <> p.event

@@ -15,8 +15,12 @@ export function becauseOf(hasDelivery: boolean, status: number | null): MissedBe
   return status === STATUS.of.cancelled ? 'cancelled' : null;
 }
 
-export function isWanted({ because, type }: MissedEvent, { only, types }: ReplayScope): boolean {
-  return replays(only, because) && (types === null || types.includes(type));
+export function isWanted(
+  { because, type, eventId }: MissedEvent,
+  { only, types, eventIds }: ReplayScope,
+): boolean {
+  const isNamed = eventIds === null || eventIds.includes(eventId);
+  return isNamed && replays(only, because) && (types === null || types.includes(type));
 }
 
 /** `seq`: the row of the replay. */

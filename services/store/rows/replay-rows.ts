@@ -12,6 +12,7 @@ export interface ReplayRow {
   readonly since: number;
   readonly until: number;
   readonly types: string | null;
+  readonly event_ids: string | null;
   readonly count: number;
   readonly published: number;
   readonly left_out: number;
@@ -31,6 +32,7 @@ export function toReplay(row: ReplayRow): ReplayRecord {
     since: row.since,
     until: row.until,
     types: row.types === null ? null : (JSON.parse(row.types) as EventType[]),
+    eventIds: row.event_ids === null ? null : (JSON.parse(row.event_ids) as string[]),
     count: row.count,
     status: row.status as ReplayRecord['status'],
     cancelReason: row.cancel_reason as ReplayCancelReason | null,

@@ -13,14 +13,27 @@ export async function createReplay(
   replay: NewReplay,
   { at, actor, answer }: Parameters<Replays['create']>[1],
 ): ReturnType<Replays['create']> {
-  const { replayId, merchantId, endpointId, only, since, until, types, count } = replay;
+  const { replayId, merchantId, endpointId, only, since, until, types, eventIds, count } = replay;
   const createdAt = Math.floor(at);
   const row = await tx.first<ReplayRow>(
     `INSERT INTO replay (replay_id, merchant_id, endpoint_id, kind, since, until, types, count, published, left_out,
-     status, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 'running', $9)
+     status, created_at, event_ids) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 'running', $9, $10)
      ON CONFLICT (coalesce(endpoint_id, ''), coalesce(merchant_id, '')) WHERE status = 'running' DO NOTHING
      RETURNING *`,
-    [replayId, merchantId, endpointId, only, since, until, types && JSON.stringify(types), count, createdAt],
+    [
+      ...[
+        replayId,
+        merchantId,
+        endpointId,
+        only,
+        since,
+        until,
+        types && JSON.stringify(types),
+        count,
+        createdAt,
+      ],
+      eventIds && JSON.stringify(eventIds),
+    ],
   );
   if (!row) {
     const running = await tx.first<{ readonly replay_id: string }>(
@@ -36,7 +49,8 @@ export async function createReplay(
      AND status <> 'running' AND created_at < $1`,
     [createdAt - KEPT_MS],
   );
-  const details = { replayId, only, since, until, types, count };
+  const named = eventIds === null ? {} : { events: eventIds.length };
+  const details = { replayId, only, since, until, types, ...named, count };
   const endpoint = endpointId === null ? {} : { endpointId };
   await addToAudit(tx, { at, actor, merchantId, ...endpoint, action: 'replay.create', details });
   if (answer) await storeAnswer(tx, answer, NO_OUTBOX_ROW, at);

@@ -13,7 +13,7 @@ import { BodyReads } from './log/body-reads.ts';
 import { LogReads } from './log/log-reads.ts';
 import { BackupReads } from './maintenance/backup-rows.ts';
 import { RetentionReads } from './maintenance/retention-reads.ts';
-import { missedBy } from './replays/missed-reads.ts';
+import { replayReads } from './replays/missed-reads.ts';
 import { statementsOf } from './statements.ts';
 import type { Call, Reply } from './thread-calls.ts';
 import { mainThread, serve, tell, toFailure } from './thread-serve.ts';
@@ -69,7 +69,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     feed: inSnapshot(feed.read.bind(feed)),
     eventFeed: inSnapshot(eventFeed.read.bind(eventFeed)),
     oldFeed: feed.old.bind(feed),
-    missed: (...args: Parameters<Replays['missed']>) => missedPage(statements, missedBy, ...args),
+    missed: (...args: Parameters<Replays['missed']>) => missedPage(statements, replayReads, ...args),
     oldDeliveries: retention.oldDeliveries.bind(retention),
     oldEvents: retention.oldEvents.bind(retention),
     oldTallies: retention.oldTallies.bind(retention),

@@ -13,9 +13,11 @@ import { followRequested } from './requested.ts';
 
 export interface ReplayOptions extends CommandOptions {
   readonly endpoint: string;
-  readonly since: string;
+  readonly since?: string;
   readonly until?: string;
-  readonly only: 'failed' | 'missing';
+  readonly only: 'failed' | 'missing' | 'all';
+  readonly subject?: string;
+  readonly event?: string[];
   readonly events?: string[];
   readonly dryRun: boolean;
   readonly wait?: string | boolean;
@@ -29,13 +31,16 @@ export function replayOptions(args: Argv): Argv<ReplayOptions> {
   return args
     .positional('endpoint', { type: 'string', demandOption: true, describe: 'uuid, 8 digits, name or URL' })
     .options({
-      since: { type: 'string', demandOption: true, describe: 'Events since then: 2h (ago), or RFC 3339' },
+      since: { type: 'string', describe: 'Events since then: 2h (ago), or RFC 3339' },
       until: { type: 'string', describe: 'Events before then (default: now)' },
       only: {
-        choices: ['failed', 'missing'],
+        choices: ['failed', 'missing', 'all'],
         default: 'missing',
-        describe: 'failed: given up; missing: also skipped while disabled, and cancelled',
+        describe:
+          'failed: given up; missing: also skipped while disabled, and cancelled; all: also what arrived',
       },
+      subject: { type: 'string', describe: 'Only about this: a transaction, account, profile or wallet' },
+      event: { type: 'string', array: true, describe: 'Only this event (webhook-id); may be repeated' },
       events: {
         type: 'string',
         array: true,
@@ -51,14 +56,17 @@ export async function replay(session: Session, options: ReplayOptions): Promise<
   const { output } = session;
   const command = `deliveries replay ${options.endpoint}`;
   const since = parsePast('since', options.since, command);
-  if (since === undefined) throw usage('replay needs --since, such as 2h');
-  const until = parsePast('until', options.until, `${command} --since ${options.since}`);
+  if (since === undefined && options.subject === undefined && options.event === undefined)
+    throw usage('replay needs --since, such as 2h, or --subject, or --event');
+  const until = parsePast('until', options.until, `${command} --since ${options.since ?? '2h'}`);
   const wait = parseWait(options.wait, output.isInteractive);
   const api = new MerchantApi(session.api());
   const endpoint = await findEndpointToChange(api, options.endpoint);
   const request: ReplayRequest = {
-    since: await pastTime(since, api),
     only: options.only,
+    ...(since === undefined ? {} : { since: await pastTime(since, api) }),
+    ...(options.subject === undefined ? {} : { subject_uuid: options.subject }),
+    ...(options.event === undefined ? {} : { event_uuids: options.event }),
     ...(until === undefined ? {} : { until: await pastTime(until, api) }),
     ...(options.events === undefined ? {} : { types: [...parseEventTypes(options.events)] }),
   };

@@ -69,6 +69,57 @@ async function ended(location: string | null) {
 }
 
 describe('a replay', () => {
+  test('with `all` sends also what arrived, with one attempt and the same event, and nothing that is on its way', async () => {
+    const under = eventOf(api.merchantId, `${endpoint.uuid} under way`, { occurredAt: Date.now() - 60_000 });
+    const never = eventOf(api.merchantId, `${endpoint.uuid} never`, { occurredAt: Date.now() - 60_000 });
+    await journalOf(api.store, `${endpoint.uuid} more`)(routed(under, [endpoint.uuid]), routed(never, []));
+    const names = [...events, under, never].map(({ eventId }) => eventId);
+    const counted = await start({ only: 'all', event_uuids: names, dry_run: true });
+    expect(counted.body).toMatchObject({ count: 7, by_type: { KYC: 1, fiatToCrypto: 6 } });
+    const answer = await start({ only: 'all', event_uuids: names });
+    expect(await ended(answer.headers.get('location'))).toMatchObject({ published: 6, event_uuids: names });
+    const tasks = sent();
+    expect(tasks.map(({ eventId }) => eventId)).toEqual(names.filter((name) => name !== under.eventId));
+    const [a, , , , e] = events as [DomainEvent, DomainEvent, DomainEvent, DomainEvent, DomainEvent];
+    const taskOf = ({ eventId }: DomainEvent) => tasks.find((task) => task.eventId === eventId);
+    // What arrived is sent with a new id and one attempt, what never was with its own id and the whole schedule.
+    expect(taskOf(e)).toMatchObject({ attemptsMax: 1, trigger: 'replay' });
+    expect(taskOf(e)?.deliveryId).not.toBe(deliveryId(e.eventId, endpoint.uuid));
+    for (const event of [a, never])
+      expect(taskOf(event)).toMatchObject({
+        attemptsMax: 7,
+        deliveryId: deliveryId(event.eventId, endpoint.uuid),
+      });
+    // Again: everything has arrived, and is sent once more.
+    const again = await start({ only: 'all', event_uuids: names });
+    expect(await ended(again.headers.get('location'))).toMatchObject({ published: 6 });
+    expect(
+      sent()
+        .slice(6)
+        .every(({ attemptsMax }) => attemptsMax === 1),
+    ).toBe(true);
+  });
+
+  test('of a transaction sends its events, oldest first', async () => {
+    const about = events[0]?.data.transactionUuid;
+    const answer = await start({ only: 'all', subject_uuid: about, since: undefined });
+    expect(await ended(answer.headers.get('location'))).toMatchObject({ published: 1 });
+    expect(sent().map(({ eventId }) => eventId)).toEqual([events[0]?.eventId]);
+    const nothing = await start({ only: 'all', subject_uuid: 'unknown', dry_run: true });
+    expect(nothing.body).toMatchObject({ count: 0, by_type: {}, event_uuids: [] });
+  });
+
+  test('is begun by the request that enables the endpoint, from a time on', async () => {
+    await setStatus('disabled');
+    const change = (json: object) => api.call('PATCH', `${ENDPOINTS}/${endpoint.uuid}`, { json });
+    expect(await change({ replay_since: SINCE })).toMatchObject({ status: 409 });
+    const { body } = await change({ status: 'active', replay_since: SINCE });
+    expect(body).toMatchObject({ status: 'active', replay_uuid: expect.any(String) });
+    expect(body).not.toHaveProperty('hint');
+    const location = `${ENDPOINTS}/${endpoint.uuid}/replays/${body.replay_uuid}`;
+    expect(await ended(location)).toMatchObject({ only: 'missing', published: 4 });
+  });
+
   test('with `missing` sends skipped, exhausted and cancelled events once each, and tells its progress', async () => {
     const answer = await start({ only: 'missing' });
     expect(answer.status).toBe(202);
@@ -216,43 +267,5 @@ describe('a replay', () => {
     expect(body.data.map((replay: { replay_uuid: string }) => replay.replay_uuid)).toEqual([
       first.body.replay_uuid,
     ]);
-  });
-});
-
-describe('a request for a replay', () => {
-  test.each([
-    [{ only: 'everything' }, 400, 'validation_error'],
-    [{}, 400, 'validation_error'],
-    [{ only: 'missing', since: 'yesterday' }, 400, 'validation_error'],
-    [{ only: 'missing', since: '2016-12-31T23:59:60Z' }, 400, 'validation_error'],
-    [{ only: 'missing', types: [] }, 400, 'empty_filter'],
-    [{ only: 'missing', types: ['kyc'] }, 400, 'unknown_event_type'],
-    [{ only: 'missing', limit: 3 }, 400, 'validation_error'],
-    [{ only: 'missing', since: '2999-01-01T00:00:00Z' }, 422, 'empty_period'],
-    [{ only: 'missing', until: '2001-01-01T00:00:00Z' }, 422, 'empty_period'],
-  ])('is refused for %j with %i %s', async (json, status, code) => {
-    const answer = await start(json);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-  });
-
-  test('is refused for an endpoint that is not active, and for unknown and foreign ids', async () => {
-    await setStatus('disabled');
-    expect((await start({ only: 'missing' })).body.code).toBe('endpoint_not_active');
-    await setStatus('active');
-    const unknown = await api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/replays/${crypto.randomUUID()}`);
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'replay_not_found']);
-    const answer = await start({ only: 'missing' });
-    const location = answer.headers.get('location') ?? '';
-    await ended(location);
-    const other = await createEndpoint(api);
-    const elsewhere = location.replace(endpoint.uuid, other.uuid);
-    expect((await api.call('GET', elsewhere)).body.code).toBe('replay_not_found');
-    const foreign = await api.call('GET', location, { key: api.keys.foreign });
-    expect(foreign.body.code).toBe('webhook_endpoint_not_found');
-  });
-
-  test('is refused for a cursor that is not from its list', async () => {
-    const answer = await api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/replays?cursor=bm9wZQ`);
-    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '/query/cursor']);
   });
 });

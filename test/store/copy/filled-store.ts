@@ -160,7 +160,13 @@ export async function manageAfter(store: Store): Promise<void> {
       after = (await store.erasures.step(id, after)).next;
     await store.erasures.finish(id, { events: 1, deliveries: 1 }, at(301));
   }
-  const scope = { merchantId: MERCHANT, endpointId: good, only: 'missing', types: null } as const;
+  const scope = {
+    merchantId: MERCHANT,
+    endpointId: good,
+    only: 'missing',
+    types: null,
+    eventIds: null,
+  } as const;
   const times = { since: START, until: START + 1000 * HOUR_MS, count: 2 };
   await store.replays.create({ replayId: REPLAY, ...scope, ...times }, at(23));
   const { next: place } = await store.replays.missed({ ...scope, ...times }, null, 1);

@@ -28,7 +28,7 @@ export async function wholeStore(store: Store, merchantIds: readonly string[], n
 async function ofMerchant(store: Store, merchantId: string) {
   const deliveries = inOneOrder(await pages(store.lists.deliveries.bind(store.lists), merchantId));
   const events = await pages(store.lists.events.bind(store.lists), merchantId);
-  const scope = { merchantId, endpointId: null, only: 'missing', types: null } as const;
+  const scope = { merchantId, endpointId: null, only: 'missing', types: null, eventIds: null } as const;
   const times = { since: START, until: START + 1000 * HOUR_MS };
   const { entries, gap } = await store.feed.read(merchantId, { after: '0', limit: MANY });
   return {

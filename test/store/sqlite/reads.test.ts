@@ -24,7 +24,11 @@ import { RetentionReads } from '../../../services/store/sqlite/maintenance/reten
 import { RetentionWrites } from '../../../services/store/sqlite/maintenance/retention-writes.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
 import { Names } from '../../../services/store/sqlite/names.ts';
-import { MISSED_SQL } from '../../../services/store/sqlite/replays/missed-reads.ts';
+import {
+  MISSED_SQL,
+  ROUTED_SQL,
+  UNLISTED_ROUTED_SQL,
+} from '../../../services/store/sqlite/replays/missed-reads.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { Changes } from '../../../services/store/sqlite/transaction.ts';
 import type { Store } from '../../../services/store/store.ts';
@@ -152,7 +156,7 @@ describe('a query of the delivery log', () => {
       () => new BodyWrites(listening, journal),
     ])
       make();
-    statements.push(MISSED_SQL);
+    statements.push(MISSED_SQL, ROUTED_SQL, UNLISTED_ROUTED_SQL);
     expect(statements.length).toBeGreaterThan(60);
     // A list that was given; a bounded number of rows; or one row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
     const small =

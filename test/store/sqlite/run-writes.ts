@@ -25,6 +25,7 @@ const replay = {
   since: 0,
   until: START,
   types: null,
+  eventIds: null,
   count: 1,
 } as const;
 

@@ -91,7 +91,15 @@ export class OwnedIds {
   async #endedReplay(merchantId: string, endpointId: string): Promise<string> {
     const { replays } = this.#api.store;
     const replayId = uuidV5('owned-replay', endpointId);
-    const scope = { merchantId, endpointId, only: 'missing', since: 0, until: 1, types: null } as const;
+    const scope = {
+      merchantId,
+      endpointId,
+      only: 'missing',
+      since: 0,
+      until: 1,
+      types: null,
+      eventIds: null,
+    } as const;
     const by = { at: START, actor: { kind: 'operator' } } as const;
     await replays.create({ ...scope, replayId, count: 0 }, by);
     await replays.finish(replayId, { ...by, status: 'completed', reason: null });

@@ -33,7 +33,7 @@ const DELIVERIES = `SELECT d.* FROM unnest($1::bytea[], $2::bigint[]) AS k (id, 
  * Reads a page of missed events, then their events and deliveries by id, each in the leaf of its time: joined in one
  * statement, every leaf would be read.
  */
-export const missedBy: MissedBy = async (
+const missedBy: MissedBy = async (
   statements,
   { endpoint, merchant },
   { createdAt, event },
@@ -68,3 +68,24 @@ export const missedBy: MissedBy = async (
     };
   });
 };
+
+interface RoutedRow extends EventPart {
+  readonly created_at: number;
+  readonly seq: number;
+}
+
+const ROUTED = `SELECT created_at, seq, event_id, type, sub_type FROM event
+  WHERE merchant = $1 AND created_at >= $2 AND created_at < $4 AND (created_at, seq) > ($2, $3)
+  ORDER BY created_at, seq LIMIT $5`;
+
+/** Reads the events of an endpoint's merchant. */
+const routedTo: MissedBy = async ({ rows }, { merchant }, { createdAt, event }, { until, limit }) => {
+  const after = event === '' ? -1 : Number(event);
+  const found = await rows<RoutedRow>(ROUTED, [merchant, createdAt, after, until, limit]);
+  return found.map(({ created_at, seq, event_id, type, sub_type }) => ({
+    ...{ createdAt: created_at, event: `${seq}`, eventId: idOf(event_id), type, subType: sub_type },
+    ...{ deliveryId: null, status: null },
+  }));
+};
+
+export const replayReads = { missedBy, routedTo };

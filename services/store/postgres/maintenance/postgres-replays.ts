@@ -4,7 +4,7 @@ import { missedPage } from '../../rules/reads/missed-page.ts';
 import type { Reads } from '../../rules/reads.ts';
 import type { Writes } from '../../rules/writes.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
-import { missedBy } from './missed-reads.ts';
+import { replayReads } from './missed-reads.ts';
 
 /** Replays, with a listener for those that a transaction of this process created. */
 export function makeReplays(
@@ -17,7 +17,7 @@ export function makeReplays(
     ...reads.replays,
     ...writes.replays,
     missed: (...args: Parameters<Replays['missed']>) =>
-      database.read((statements) => missedPage(statements, missedBy, ...args)),
+      database.read((statements) => missedPage(statements, replayReads, ...args)),
     onAdded: (listener: () => void) => listeners.add(listener),
   };
   return { replays, added: () => listeners.call() };

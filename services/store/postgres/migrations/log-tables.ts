@@ -194,7 +194,8 @@ CREATE TABLE replay (
   status text NOT NULL,
   cancel_reason text,
   created_at bigint NOT NULL,
-  finished_at bigint
+  finished_at bigint,
+  event_ids text
 );
 CREATE UNIQUE INDEX replay_running ON replay (coalesce(endpoint_id, ''), coalesce(merchant_id, ''))
   WHERE status = 'running';

@@ -31,13 +31,20 @@ export interface MissedRow extends MissedPlace {
   readonly status: number | null;
 }
 
-/** Reads what an endpoint has missed after a place, in the order of places: the engine's own statements. */
+/** Reads what an endpoint has missed after a place, in the order of places; or the events of its merchant, all of them. */
 export type MissedBy = (
   statements: Statements,
   endpoint: LoggedEndpoint,
   after: MissedPlace,
   range: { readonly until: number; readonly limit: number },
 ) => Promise<readonly MissedRow[]>;
+
+/** An engine's own statements. */
+export interface ReplayReads {
+  readonly missedBy: MissedBy;
+  /** Rows without deliveries. */
+  readonly routedTo: MissedBy;
+}
 
 interface PageStart extends MissedPlace {
   /** An endpoint's row. */
@@ -56,11 +63,12 @@ interface ScopeEndpoint {
 /** Returns a page of what the endpoints of a replay's scope have missed. */
 export async function missedPage(
   statements: Statements,
-  missedBy: MissedBy,
+  { missedBy, routedTo }: ReplayReads,
   ...[scope, place, limit]: Parameters<Replays['missed']>
 ): ReturnType<Replays['missed']> {
   const beginning = { endpoint: 0, createdAt: scope.since, event: '' };
   const from = place === null ? beginning : parsePlace(place);
+  const read = scope.only === 'all' ? routedTo : missedBy;
   const endpoints = await endpointsFrom(statements, scope, from.endpoint);
   const events: MissedEvent[] = [];
   let next: PageStart = from;
@@ -72,9 +80,9 @@ export async function missedPage(
     const rows =
       logged === null || merchant === null
         ? []
-        : await missedBy(statements, { endpoint: logged, merchant }, start, range);
+        : await read(statements, { endpoint: logged, merchant }, start, range);
     for (const row of rows) {
-      const event = toMissed(row, endpoint);
+      const event = toMissed(row, endpoint, scope);
       if (event && isWanted(event, scope)) events.push(event);
     }
     const { createdAt, event } = rows.at(-1) ?? start;
@@ -104,9 +112,13 @@ export function scopeSql(condition: string): string {
 }
 
 /** Returns null when the delivery is in progress, or the event or delivery is no longer kept. */
-function toMissed(row: MissedRow, { endpointId, merchantId }: ScopeEndpoint): MissedEvent | null {
+function toMissed(
+  row: MissedRow,
+  { endpointId, merchantId }: ScopeEndpoint,
+  { only }: ReplayScope,
+): MissedEvent | null {
   const { eventId, type, subType, deliveryId, status } = row;
-  const because = becauseOf(deliveryId !== null, status);
+  const because = only === 'all' ? 'asked' : becauseOf(deliveryId !== null, status);
   if (because === null || type === null) return null;
   return { eventId, merchantId, endpointId, type: EVENT_TYPE.word(type), subType, because, deliveryId };
 }

@@ -129,7 +129,8 @@ CREATE TABLE replay (
   status TEXT NOT NULL,
   cancel_reason TEXT,
   created_at INTEGER NOT NULL,
-  finished_at INTEGER
+  finished_at INTEGER,
+  event_ids TEXT
 ) STRICT;
 CREATE INDEX replay_running ON replay (seq) WHERE status = 'running';
 CREATE UNIQUE INDEX replay_running_of_scope ON replay (coalesce(endpoint_id, ''), coalesce(merchant_id, ''))
