@@ -139,7 +139,8 @@ test('the API may be stopped twice', async () => {
 });
 
 test('a stop of the API does not wait for a waiting test webhook, nor for a caller who does not read', async () => {
-  const waiting = await startTestApi({ limits: { stopGraceMs: 200 } });
+  // Enough for the answer of the waiting test on a busy machine; the deaf caller is cut off after it.
+  const waiting = await startTestApi({ limits: { stopGraceMs: 2000 } });
   const endpoint = await createEndpoint(waiting);
   const body = { type: 'KYC', subType: 'FULL_USER', user_uuid: uuid };
   const path = `${ENDPOINTS}/${endpoint.uuid}/test`;
