@@ -209,6 +209,11 @@ export const ERROR_CODES = {
     title: 'The period of the replay is empty',
     hint: 'since must be before until, and in the past.',
   },
+  period_not_countable: {
+    status: 422,
+    title: 'Attempts cannot be counted in this period',
+    hint: 'At most 31 days, in at most 300 points: errors[0] says what to change.',
+  },
   idempotency_key_reused: {
     status: 422,
     title: 'This Idempotency-Key was used for another request',

@@ -1858,6 +1858,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The period is empty, too long, or has too many points. */
+        PeriodNotCountable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The URL is not allowed, the filter can never match, or no event can fall into the replay's period. */
         UpdateRefused: {
             headers: {
@@ -2978,6 +2990,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
+            422: components["responses"]["PeriodNotCountable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -86,7 +86,7 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
   let tested: Tested;
   let folder: string;
   /** An endpoint with a delivery that can be sent again, and a replay. */
-  let kept: { readonly endpointId: string; readonly deliveryId: string; readonly replayId: string };
+  let kept: Awaited<ReturnType<typeof keptDelivery>>;
 
   beforeAll(async () => {
     python = await install();
@@ -114,7 +114,8 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
     const replay = await merchant.request('POST', `/merchant/webhook-endpoints/${uuid}/replay`, missing);
     expect(replay.status).toBe(202);
     const replayId: string = replay.body.replay_uuid;
-    return { endpointId: uuid, deliveryId: delivery.delivery_uuid as string, replayId };
+    const { delivery_uuid: deliveryId, event_uuid: eventId, subject_uuid: subjectId } = delivery;
+    return { endpointId: uuid, deliveryId, replayId, eventId, subjectId };
   }
 
   /** Runs it to its end, which must be without a failure or a warning; answers what it printed. */
@@ -134,6 +135,8 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
           KEPT_ENDPOINT: kept.endpointId,
           KEPT_DELIVERY: kept.deliveryId,
           KEPT_REPLAY: kept.replayId,
+          KEPT_EVENT: kept.eventId,
+          KEPT_SUBJECT: kept.subjectId,
         },
         signal: AbortSignal.timeout(RUN_MS),
       },

@@ -18,6 +18,10 @@ chance = random.Random(1)
 # An endpoint that stays, a delivery to it that can be sent again, and a replay.
 KEPT = {"id": os.environ["KEPT_ENDPOINT"], "delivery_id": os.environ["KEPT_DELIVERY"]}
 
+# The event of that delivery, and what it is about.
+KEPT_EVENT = os.environ["KEPT_EVENT"]
+KEPT_SUBJECT = os.environ["KEPT_SUBJECT"]
+
 # These need an id that belongs to the endpoint, too.
 OF_A_DELIVERY_OR_REPLAY = ("getDelivery", "resendDelivery", "getReplay")
 
@@ -41,7 +45,7 @@ def before_call(context, case, kwargs):
     name = case.operation.definition.raw.get("operationId")
     body = case.body if isinstance(case.body, dict) else None
     # The description's example of a key would make every request after the first a repeat of another.
-    if "Idempotency-Key" in (case.headers or {}) and often(case):
+    if "Idempotency-Key" in (case.headers or {}) and (name == "resendDelivery" or often(case)):
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
     if body is not None and "url" in body and often(case):
         body["url"] = f"{RECEIVER_URL}/{uuid.uuid4()}"
@@ -65,6 +69,13 @@ def before_call(context, case, kwargs):
         body.update(type=event["type"], subType=event["header"]["subType"])
     if name == "resendDelivery" and often(case):
         case.path_parameters.update(KEPT)
+    # What has one of these ids is known to the service.
+    if name == "lookUp" and often(case):
+        case.path_parameters.update(any_id=chance.choice([KEPT["delivery_id"], KEPT_EVENT, KEPT_SUBJECT]))
+    if name == "getSubject" and often(case):
+        case.path_parameters.update(subject_id=KEPT_SUBJECT)
+    if name == "getPublishedEvent" and often(case):
+        case.path_parameters.update(event_id=KEPT_EVENT)
     # Links give the other ids in the stateful phase.
     if case.meta.phase.name.value == "stateful":
         return

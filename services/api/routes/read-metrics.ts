@@ -79,7 +79,7 @@ function stepFor(periodMs: number): number {
 function refused(name: 'from' | 'step', detail: string): ApiError {
   const pointer = `/query/${name}`;
   const errors = [{ pointer, code: 'out_of_range', detail }];
-  return new ApiError('validation_error', `${pointer}: ${detail}.`, { errors });
+  return new ApiError('period_not_countable', `${pointer}: ${detail}.`, { errors });
 }
 
 function seriesJson({ name, points, ...counts }: MetricSeries) {

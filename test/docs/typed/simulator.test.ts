@@ -69,6 +69,7 @@ test('See what happened', { timeout: TEST_MS }, async () => {
     get = '',
     full = '',
     resend = '',
+    metrics = '',
     missed = '',
     replay = '',
     events = '',
@@ -92,6 +93,7 @@ test('See what happened', { timeout: TEST_MS }, async () => {
   const repaired = await terminal.start('hookrail sim receiver --register', 'secret');
   await type(`hookrail sim endpoints update ${checkout} --description checkout --events KYC`);
   await type('hookrail sim trigger fiatToCrypto/PENDING');
+  expect(await type(metrics)).toContain('http_5xx');
   expect(await type(missed)).toMatch(/^checkout +\d+ +[1-9]/m);
   expect(await type(replay)).toMatch(/✓ KYC\/FULL_USER +checkout +200/);
   expect(await type(events)).toContain('fiatToCrypto/PENDING');
