@@ -109,7 +109,7 @@ test('the replay command explains its errors', async () => {
   };
   const merchant = randomUUID();
   expect(await says('start', '--only', 'missing')).toMatch(/^2 .*since/);
-  expect(await says('start', ...since, '--only', 'all')).toMatch(/^2 /);
+  expect(await says('start', ...since, '--only', 'everything')).toMatch(/^2 /);
   expect(await says('start', ...since, '--only', 'missing', '--type', 'kyc')).toMatch(/^2 /);
   expect(await says('start', ...period, '--only', 'missing')).toMatch(/^2 .*since: must be before until/);
   expect(await says('start', '--since', 'today', '--only', 'missing')).toMatch(
