@@ -5,7 +5,7 @@ import { answer } from './child.ts';
 export interface FeedReaderOptions {
   readonly apiUrl: string;
   readonly apiKey: string;
-  /** What it reads at a time, from the beginning. */
+  /** Events per page, read from the beginning. */
   readonly events: number;
 }
 

@@ -14,7 +14,7 @@ const IDS = {
   entityId: '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11',
 };
 
-/** What producers send: a page for each type, with the fields of `data`, its JSON and its Avro schema. */
+/** The pages for producers: one for each type, with the fields of `data`, its JSON and its Avro schema. */
 export function producerPages(): Page[] {
   return EVENT_TYPES.map((type) => {
     const path = `producers/${type}`;

@@ -39,7 +39,7 @@ export interface Routed {
   readonly at: number;
   readonly acceptedAt: number;
   readonly event: EventAsText;
-  /** What the event is about (catalog/subject.ts); null: the entity. */
+  /** The id of the event's subject (catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
   /** The bodies sent, one per API version in use. */
   readonly bodies: readonly { readonly apiVersion: ApiVersion; readonly body: Uint8Array }[];

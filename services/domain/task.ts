@@ -18,7 +18,7 @@ export interface DeliveryTask {
   readonly endpointId: string;
   /** First attempts of one entity to one endpoint leave one after the other. */
   readonly entityId: string;
-  /** What the event is about (catalog/subject.ts); null: the entity. */
+  /** The id of the event's subject (catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
   /** Rises with the order in which the entity's events were accepted (catalog/sequence.ts); a resend has its event's. */
   readonly sequence: number;

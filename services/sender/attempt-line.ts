@@ -37,7 +37,7 @@ export function attemptLine(
   );
 }
 
-/** What the event is about: the id that support asks for. */
+/** The event's subject: the id that support asks for. */
 function aboutText({ type, entityId, subjectId }: DeliveryTask): string {
   if (subjectId === null) return `,"subject":${JSON.stringify(entityId)}`;
   const subject = JSON.stringify(subjectId);

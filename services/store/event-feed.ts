@@ -12,7 +12,7 @@ export interface ListFilter {
   readonly endpointId?: string;
   /** The user or corporate. */
   readonly entityId?: string;
-  /** What the event is about: also the entity, where it is about nothing else. */
+  /** The id of the event's subject: the entity, where it is about nothing else. */
   readonly subjectId?: string;
   /** The transaction that the event is about. */
   readonly transactionId?: string;

@@ -9,7 +9,7 @@ import type { Trigger } from '../domain/task.ts';
 interface FeedEvent {
   readonly eventId: string;
   readonly entityId: string;
-  /** What it is about (domain/catalog/subject.ts); null: the entity. */
+  /** The id of its subject (domain/catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
   readonly sequence: number;
   readonly type: EventType;

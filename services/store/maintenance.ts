@@ -33,7 +33,7 @@ export interface Audit {
   list(options: {
     readonly merchantId?: string;
     readonly endpointId?: string;
-    /** What one request has changed. */
+    /** Only the entries of one request. */
     readonly requestId?: string;
     readonly since?: number;
     readonly limit: number;

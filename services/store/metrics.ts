@@ -21,7 +21,7 @@ export interface MetricsQuery {
 
 export interface MetricCounts {
   readonly attempts: number;
-  /** Those of them that failed. */
+  /** The failed ones among them. */
   readonly failed: number;
   /**
    * How long the receivers took, milliseconds: of attempts that were answered, or not answered in time. Null when there

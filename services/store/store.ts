@@ -136,7 +136,7 @@ export interface DeliveryRecord {
   readonly endpointId: string;
   readonly eventId: string;
   readonly entityId: string;
-  /** What its event is about (domain/catalog/subject.ts); null: the entity. */
+  /** The id of its event's subject (domain/catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
   /** The place of its event among those of the entity (domain/catalog/sequence.ts). */
   readonly sequence: number;
@@ -207,7 +207,7 @@ export interface DeliveryLog {
   ): Promise<
     | {
         readonly event: StoredEvent;
-        /** What it is about (domain/catalog/subject.ts); null: the entity. */
+        /** The id of its subject (domain/catalog/subject.ts); null: the entity. */
         readonly subjectId: string | null;
         readonly sequence: number;
         readonly routedAt: number;

@@ -222,7 +222,7 @@ export class MerchantApi {
     return bodyOf(this.#client.rest.GET('/merchant/subjects/{subject_id}', { params }), STORY);
   }
 
-  /** What an id is. */
+  /** Finds the resource that an id names. */
   lookUp(any_id: string): Promise<LookUpAnswer> {
     return bodyOf(
       this.#client.rest.GET('/merchant/lookup/{any_id}', { params: { path: { any_id } } }),

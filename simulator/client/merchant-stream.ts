@@ -26,7 +26,7 @@ export type StreamNews = {
 export interface StreamOptions {
   /** Ends the stream. */
   readonly signal: AbortSignal;
-  /** What it is limited to: parameters of the request. */
+  /** The filters: parameters of the request. */
   readonly query?: Readonly<Record<string, string>>;
   /** Called when a connection is open: what happens from now on is reported. */
   readonly onOpen?: () => void;

@@ -54,7 +54,7 @@ export interface DirectAnswer {
   readonly step: string;
   readonly action: PlannedAction['action'];
   readonly status: number;
-  /** What the receiver says that it did, in the header webhook-result. */
+  /** The receiver's own account of what it did, from the header webhook-result. */
   readonly result?: string | undefined;
 }
 

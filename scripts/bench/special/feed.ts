@@ -22,7 +22,7 @@ export interface FeedResult {
 }
 
 interface FeedOptions extends RunOptions {
-  /** What the reader reads at a time; as many were recorded before. */
+  /** Events per page of the reader; as many were recorded before. */
   readonly events: number;
   readonly eventsPerSecond: number;
   readonly seconds: number;

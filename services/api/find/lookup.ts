@@ -11,7 +11,7 @@ import { ApiError } from '../problem.ts';
 /** One thing that has the id. */
 interface Found {
   readonly kind: string;
-  /** What it is, in a sentence. */
+  /** Describes the id in a sentence. */
   readonly summary: string;
   /** The path that describes it. */
   readonly path: string;

@@ -8,7 +8,7 @@ import type { SkipReason } from '../../domain/journal.ts';
 import type { TraceRecord } from '../../store/replays.ts';
 import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../../store/store.ts';
 
-/** What has become of an event at an endpoint. `not_received`: it was not sent, or is not sent any more. */
+/** The state of an event at an endpoint. `not_received`: it was not sent, or is not sent any more. */
 export type Fate = 'received' | 'owed' | 'not_received';
 
 export interface StoryLine {
@@ -29,7 +29,7 @@ export interface StoryEvent {
   readonly lines: readonly StoryLine[];
 }
 
-/** What an endpoint has of the whole story. */
+/** The counts of one endpoint in the whole story. */
 export interface StoryEndpoint {
   readonly endpointId: string;
   /** Undefined: it was deleted. */

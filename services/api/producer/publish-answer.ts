@@ -7,7 +7,7 @@ import { QUARANTINE_TEXTS } from '../../domain/routing/quarantine-texts.ts';
 type Answered = 'accepted' | 'duplicate' | 'quarantined';
 type QuarantineCode = Refusal | 'event_id_conflict';
 
-/** What becomes of an event; `why` when it is quarantined. */
+/** The outcome of an event; `why` when it is quarantined. */
 export interface Judged {
   readonly status: Answered;
   readonly why?: ReturnType<typeof whyJson>;

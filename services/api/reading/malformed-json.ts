@@ -1,7 +1,7 @@
 import { ApiError } from '../problem.ts';
 import { jsonTextFault, positionIn } from './json-text.ts';
 
-/** What some editors put before a text. It is no part of the JSON. */
+/** The byte order mark: some editors put it before a text. It is not part of the JSON. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** Returns the error for a body that is not JSON: where it stops being it, and what would be right there. */

@@ -15,7 +15,7 @@ export interface EventStreamOptions {
   readonly stopping: AbortSignal;
   /** How long it stays open once everything was sent; Infinity = until somebody ends it. */
   readonly openMs: number;
-  /** What it sends; without one, the whole feed. */
+  /** Limits the stream to some events; without it, the whole feed is sent. */
   readonly view?: Pick<StreamView, 'texts'> | undefined;
 }
 

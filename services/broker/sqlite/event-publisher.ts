@@ -61,7 +61,7 @@ export class EventPublisher {
     return published;
   }
 
-  /** What is on its way to the file is not known yet. */
+  /** The outcome of events still being written is not known yet. */
   async #known(events: readonly DomainEvent[]): Promise<PublishedEvent[]> {
     const published = events.map((): PublishedEvent => 'accepted');
     const content = new ByteWriter();

@@ -1,5 +1,5 @@
 /**
- * What an event is about: the transaction, the account, the profile, the wallet; else the user or corporate. It is what a
+ * The subject of an event: the transaction, the account, the profile, the wallet; else the user or corporate. It is what a
  * merchant searches for (docs/api.md, "Find by transaction").
  */
 import { type DomainEvent, EVENT_TYPES, type EventType } from '../event.ts';
@@ -41,7 +41,7 @@ export function transactionIdOf(type: EventType, subjectId: string | null): stri
   return subjectFieldOf(type) === 'transactionUuid' ? subjectId : null;
 }
 
-/** What an event can be about. */
+/** The kinds of subject. */
 export const SUBJECT_KINDS = [
   'transaction',
   'bank_account',

@@ -49,7 +49,7 @@ const PARKED: Readonly<Record<ParkedReason, string>> = {
   put_aside: 'the service has put it aside: quote this delivery to support',
 };
 
-/** What a sentence about a delivery is made of. Times are milliseconds since the epoch. */
+/** The facts that a sentence about a delivery states. Times are milliseconds since the epoch. */
 export interface Explained {
   readonly status: 'pending' | 'delivered' | 'failed' | 'exhausted' | 'refused' | 'cancelled';
   readonly cancelReason: string | null;

@@ -110,7 +110,7 @@ function toFeedDelivery(head: DeliveryHead): FeedDelivery {
   };
 }
 
-/** What the lines of a routing refer to. */
+/** The events and endpoints that the lines of a routing refer to. */
 interface LineDeps {
   readonly endpointName: (endpoint: number) => string;
   readonly bodies: BodiesOfRow | undefined;

@@ -82,7 +82,7 @@ describe('a replay', () => {
     expect(tasks.map(({ eventId }) => eventId)).toEqual(names.filter((name) => name !== under.eventId));
     const [a, , , , e] = events as [DomainEvent, DomainEvent, DomainEvent, DomainEvent, DomainEvent];
     const taskOf = ({ eventId }: DomainEvent) => tasks.find((task) => task.eventId === eventId);
-    // What arrived is sent with a new id and one attempt, what never was with its own id and the whole schedule.
+    // A delivery that arrived is sent with a new id and one attempt; one never sent keeps its id and has the whole schedule.
     expect(taskOf(e)).toMatchObject({ attemptsMax: 1, trigger: 'replay' });
     expect(taskOf(e)?.deliveryId).not.toBe(deliveryId(e.eventId, endpoint.uuid));
     for (const event of [a, never])

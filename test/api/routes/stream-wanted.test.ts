@@ -44,7 +44,7 @@ async function open(query: string, lastEventId?: string) {
   return reader;
 }
 
-/** What a stream has after an id: names of events and their event's number. */
+/** Reads a stream after an id: names of events and their event's number. */
 async function past(query: string, lastEventId = '0'): Promise<StreamReader> {
   const reader = await open(`?seconds=0${query}`, lastEventId);
   await reader.over;

@@ -8,7 +8,7 @@ export interface SignedWebhook {
   /** Unix seconds. */
   readonly at: number;
   readonly secret: string;
-  /** What it is about, and its place; absent: it has no such headers. */
+  /** Its subject and its sequence number; absent: it has no such headers. */
   readonly subjectId?: string;
   readonly sequence?: number;
   /** The text that is signed. */

@@ -18,7 +18,7 @@ const UNDEFINED_TABLE = '42P01';
 export class TallyWrites {
   readonly #database: PostgresDatabase;
   readonly #leaves: Leaves;
-  /** What this process has added since it last merged. */
+  /** The counts this process has added since it last merged. */
   #rows = 0;
   #bytes = 0;
 
@@ -77,7 +77,7 @@ export class TallyWrites {
     const added = await tx.rows<{ readonly tallies: Buffer }>('DELETE FROM tally_delta RETURNING tallies');
     const all = new Tallies();
     for (const { tallies } of added) all.add(tallies);
-    // What is too old to be kept is not kept.
+    // Counts older than the retention are dropped.
     const kept = all.list.filter(({ createdAt }) => this.#leaves.isKept(createdAt));
     for (const [suffix, tallies] of this.#leaves.group(kept)) await mergeLeaf(tx, suffix, tallies);
   }

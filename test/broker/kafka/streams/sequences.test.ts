@@ -98,7 +98,7 @@ describe('the sequences of the events topic', () => {
             for (const [index, one] of log.slice(0, until + 1).entries()) {
               if (!owner.reads(one.offset)) continue;
               const sequence = owner.read(one);
-              // What is before the position is only read to be remembered.
+              // Events before the position are read only to be remembered.
               if (one.offset < Number(commit?.offset ?? 0)) continue;
               expect(sequence).toBe(first.get(one.offset) ?? sequence);
               expect(sequence).toBeGreaterThan(before);
