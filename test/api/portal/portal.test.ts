@@ -193,6 +193,16 @@ function suite(start: () => Promise<TestApi>): void {
     expect(await codeOf(open(unopened.token))).toEqual([401, 'portal_link_invalid']);
   });
 
+  test('no merchant and no session is found that does not exist', async () => {
+    const unknown = crypto.randomUUID();
+    const { platform: key } = api.keys;
+    const paths = [sessionsOf('nobody'), `${sessionsOf('nobody')}/${unknown}`];
+    for (const path of paths)
+      expect(await codeOf(api.call('DELETE', path, { key }))).toEqual([404, 'merchant_not_found']);
+    const path = `${sessionsOf(api.merchantId)}/${unknown}`;
+    expect(await codeOf(api.call('DELETE', path, { key }))).toEqual([404, 'portal_session_not_found']);
+  });
+
   test('the console has other limits of time when the platform says so', async () => {
     const made = await link({ link_minutes: 1, session_minutes: 5 });
     const left = Date.parse(made.link_expires_at) - Date.now();
