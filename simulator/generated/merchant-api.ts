@@ -520,7 +520,9 @@ export interface paths {
          * Get the story of a transaction, an account or a user
          * @description Its events in order, and for each of your endpoints what arrived, what is owed and when it is due, and what was
          *     not sent and why, each in a sentence. It answers "why did I not get it?". With the id of a user or a corporate, it
-         *     has everything about them. It has the newest 100 events; `GET /merchant/events?subject_uuid=…` lists all.
+         *     has everything about them. It has the newest 100 events; `GET /merchant/events?subject_uuid=…` lists all. Events
+         *     that could not be routed, because they break a rule or for another fault of the platform, are in `quarantine`, with
+         *     why; also under their own event id.
          */
         get: operations["getSubject"];
         put?: never;
@@ -551,7 +553,8 @@ export interface paths {
         /**
          * Look up any id
          * @description Says what an id is and where it is described: of an event, a delivery, an endpoint, a transaction, an account, a
-         *     wallet, a user or a corporate, a replay, or of a request that changed something (`X-Request-Id`).
+         *     wallet, a user or a corporate, a replay, or of a request that changed something (`X-Request-Id`). Events in
+         *     quarantine are found too: their path is the story that says why they were not sent.
          */
         get: operations["lookUp"];
         put?: never;
@@ -1140,10 +1143,10 @@ export interface components {
             transaction_uuid: components["schemas"]["TransactionId"];
             /**
              * Format: uuid
-             * @description The user or corporate.
+             * @description The user or corporate; null when only events in quarantine are known, and it cannot be read from them.
              */
-            entity_uuid: string;
-            /** @description The state after the newest event; null when its data is no longer kept. */
+            entity_uuid: string | null;
+            /** @description The state after the newest event; null when its data is no longer kept, or no event was routed. */
             state: string | null;
             /** @description The operator holds your deliveries back. */
             held: boolean;
@@ -1166,8 +1169,41 @@ export interface components {
                 not_received: number;
                 next_attempt_at: components["schemas"]["NullableTimestamp"];
             }[];
+            quarantine: components["schemas"]["StoryQuarantine"];
             /** @description There are older events. */
             has_more: boolean;
+        };
+        /** @description Events for you that could not be routed. No endpoint gets them before the platform has corrected the fault. */
+        StoryQuarantine: {
+            /** @description How much of the quarantine was looked through; `newest`: what came after `since`; `none`: it could not be asked. */
+            searched: string;
+            since: components["schemas"]["NullableTimestamp"];
+            /** @description What was not looked through, and what helps; null when all was. */
+            note: string | null;
+            /** @description The newest ten, oldest first. An event that was put back and routed is in `events` of the story instead. */
+            events: components["schemas"]["QuarantinedEvent"][];
+        };
+        /** @description What could be read of an event that was not routed; null is what could not be read. */
+        QuarantinedEvent: {
+            /** Format: uuid */
+            event_uuid: string | null;
+            type: string | null;
+            subType: string | null;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string | null;
+            /** @description What it is about, else the user or corporate. */
+            subject_uuid: string | null;
+            transaction_uuid: components["schemas"]["TransactionId"];
+            occurred_at: components["schemas"]["NullableTimestamp"];
+            quarantined_at: components["schemas"]["Timestamp"];
+            verdict: string;
+            outcome: string;
+            reason: string;
+            /** @description Why, and what your platform has to do. */
+            explanation: string;
         };
         StoryEvent: {
             /** Format: uuid */

@@ -1,7 +1,7 @@
 import type { BoundRules, Rules } from './bind.ts';
 import { audit } from './reads/audit.ts';
 import { endpoint, endpoints } from './reads/endpoints.ts';
-import { unfinishedErasures } from './reads/erasures.ts';
+import { isErased, unfinishedErasures } from './reads/erasures.ts';
 import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
 import { replay, replays, runningReplays } from './reads/replays.ts';
@@ -15,7 +15,7 @@ export const READS = {
   outbox: { pending, isPublished, snapshot },
   audit: { list: audit },
   sealings: { counts: sealCounts, notSealedWith, recordCounts },
-  erasures: { unfinished: unfinishedErasures },
+  erasures: { unfinished: unfinishedErasures, isErased },
   replays: { get: replay, list: replays, running: runningReplays },
 } as const satisfies Rules;
 
