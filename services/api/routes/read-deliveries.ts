@@ -1,13 +1,13 @@
 import type { RequestHandler } from 'express';
-import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
-import { bodyJson } from '../events/event-body.ts';
+import { apiVersionOf, bodyJson } from '../events/event-body.ts';
 import { subjectJson } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
+import { queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
@@ -112,6 +112,7 @@ function joined(headers: readonly (readonly [name: string, value: string])[]): R
 /** GET /merchant/events/{event_id}: the event and its routing, endpoint by endpoint. */
 export function getEvent(context: ApiContext): RequestHandler {
   return async (request, response) => {
+    const version = apiVersionOf(queryOf(request));
     const merchantId = merchantOf(response);
     const [found, merchant] = await Promise.all([
       context.store.log.event(merchantId, pathId(request, 'event_id')),
@@ -129,7 +130,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),
       simulated: event.simulated,
-      ...bodyJson(event, API_VERSION_DEFAULT, merchant),
+      ...bodyJson(event, version, merchant),
       endpoints,
     });
   };
