@@ -14,6 +14,7 @@ import { type CommandOptions, inSession, type Session, type Surroundings } from 
 import { checkLimit } from './deliveries.ts';
 import { ABOUT, type AboutOptions, aboutQuery } from './log/about.ts';
 import { bodyLines } from './log/body-lines.ts';
+import { compareCommand } from './log/compare.ts';
 import { tailEvents } from './log/event-tail.ts';
 import { findEndpoint, findEvent } from './log/find.ts';
 import { shortId } from './wait-end.ts';
@@ -83,7 +84,8 @@ export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, '
       }),
   };
   return {
-    builder: (args: Argv) => args.command(list).command(get).command(tail).demandCommand(1),
+    builder: (args: Argv) =>
+      args.command(list).command(get).command(tail).command(compareCommand(surroundings)).demandCommand(1),
     handler: () => {},
   };
 }

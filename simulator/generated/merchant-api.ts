@@ -488,7 +488,8 @@ export interface paths {
         };
         /**
          * Get an event and where it went
-         * @description For each of your endpoints, whether the event was delivered to it, or why not.
+         * @description For each of your endpoints, whether the event was delivered to it, or why not. `api_version` chooses the version
+         *     of `body`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -1080,7 +1081,10 @@ export interface components {
             occurred_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
             simulated: boolean;
-            /** @description The webhook's body in version 2.3.8; null if it cannot be rendered, or is no longer kept. */
+            /**
+             * @description The webhook's body in the version asked for, 2.3.8 unless given; null where that version does not have the
+             *     event, and where the body is no longer kept.
+             */
             body: string | null;
             /** @description The body is no longer kept: its retention has passed, or the data of this user or corporate was erased. */
             body_removed: boolean;
@@ -2057,6 +2061,8 @@ export interface components {
          *     update changes it. Responses are the same in every version.
          */
         ApiVersion: "2.2.8" | "2.3.8";
+        /** @description The version in which bodies are rendered. */
+        BodyVersion: "2.2.8" | "2.3.8";
         /**
          * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
          *     24 hours returns the same response and does nothing twice.
@@ -2920,7 +2926,7 @@ export interface operations {
                 /** @description `body` adds the body of each event. Such requests count in the rate class `feed`. */
                 include?: "body";
                 /** @description The version in which bodies are rendered. */
-                api_version?: "2.2.8" | "2.3.8";
+                api_version?: components["parameters"]["BodyVersion"];
                 /** @description Items per page. More than 100 count as 100 unless `order` is `asc`. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -3100,7 +3106,10 @@ export interface operations {
     };
     getEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The version in which bodies are rendered. */
+                api_version?: components["parameters"]["BodyVersion"];
+            };
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of

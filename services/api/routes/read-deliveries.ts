@@ -1,14 +1,14 @@
 import type { RequestHandler } from 'express';
-import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
-import { bodyJson } from '../events/event-body.ts';
+import { apiVersionOf, bodyJson } from '../events/event-body.ts';
 import { quarantinedAbout, quarantineOf, searchNote } from '../find/quarantined-events.ts';
 import { subjectJson } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
+import { queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
@@ -124,6 +124,7 @@ async function noEvent(context: ApiContext, merchantId: string, eventId: string)
 /** GET /merchant/events/{event_id}: the event and its routing, endpoint by endpoint. */
 export function getEvent(context: ApiContext): RequestHandler {
   return async (request, response) => {
+    const version = apiVersionOf(queryOf(request));
     const merchantId = merchantOf(response);
     const eventId = pathId(request, 'event_id');
     const [found, merchant] = await Promise.all([
@@ -142,7 +143,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),
       simulated: event.simulated,
-      ...bodyJson(event, API_VERSION_DEFAULT, merchant),
+      ...bodyJson(event, version, merchant),
       endpoints,
     });
   };

@@ -27,6 +27,13 @@ const SKIPPED: Readonly<Record<SkipReason | 'no_endpoint', string>> = {
     'Not sent: there was no endpoint when the event was accepted. Create one (POST /merchant/webhook-endpoints) to receive the next ones.',
 };
 
+/** Every reason for which there is a sentence, by what has become of the event. */
+export const EXPLAINED_REASONS = {
+  skipped: () => Object.keys(SKIPPED) as (keyof typeof SKIPPED)[],
+  cancelled: () => Object.keys(CANCELLED) as (keyof typeof CANCELLED)[],
+  parked: () => Object.keys(PARKED) as (keyof typeof PARKED)[],
+} as const;
+
 /** Says why an endpoint was passed over when the event was routed. */
 export function explainSkip(reason: SkipReason | 'no_endpoint'): string {
   return SKIPPED[reason];
