@@ -11,6 +11,7 @@ import { operationsUrl, type RecordStoreSummary, recordStoreSummaries } from './
 export const STATUS_COMMANDS = {
   status: on('tool', {
     describe: 'Show the state of a running service; ends with 1 when a process is not ready',
+    isRead: true,
     args: {
       urls: {
         type: 'texts',
