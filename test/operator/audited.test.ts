@@ -103,6 +103,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Commands of the operations server that no command line of the same name gives. */
 const WITHOUT_LINE: Readonly<Record<string, string>> = {
   'keyring usage': 'reads; keyring list',
+  'merchants summary': 'reads; status',
   'clock show': 'reads; the simulator',
   'clock step': 'the simulator: see the last test here',
   'keyring note': 'adds the entries of keyring create, add and remove',

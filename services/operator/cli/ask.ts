@@ -8,6 +8,7 @@ import { type Actor, personOf } from '../../store/change.ts';
 import type { Store } from '../../store/store.ts';
 import type { Unchecked } from '../commands/arguments.ts';
 import { type AddToAudit, auditOf, runServed, type ServedCommand } from '../commands/command.ts';
+import type { MerchantsSummary } from '../commands/look/merchant.ts';
 import { OperatorError, UsageError } from '../commands/operator-error.ts';
 import { ASSUMED_HEADER, PERSON_HEADER, type Person } from '../commands/person.ts';
 import { published } from '../commands/published.ts';
@@ -198,12 +199,16 @@ export interface RecordStoreSummary {
   readonly count: number;
 }
 
-/** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
+/** Returns the numbers of quarantined records, dead letters and merchants on hold, as the running service counts them; opens nothing. */
 export async function recordStoreSummaries(config: Config, actor: Actor) {
   const of = async (name: string) => {
     const person = { actor, isNamed: false };
     const answer = await askService(name, {}, { config, person, withinMs: LONG_TIMEOUT_MS });
-    return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
+    return answer?.result ?? null;
   };
-  return { quarantine: await of('quarantine summary'), deadLetters: await of('dead-letters summary') };
+  return {
+    quarantine: (await of('quarantine summary')) as readonly RecordStoreSummary[] | null,
+    deadLetters: (await of('dead-letters summary')) as readonly RecordStoreSummary[] | null,
+    merchants: (await of('merchants summary')) as MerchantsSummary | null,
+  };
 }

@@ -1,4 +1,5 @@
 import { timestampOrNull } from '../../../api/endpoint-json.ts';
+import type { EndpointCounts } from '../../../store/endpoints.ts';
 import type { Given } from '../arguments.ts';
 import { type OperatorDeps, on } from '../command.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -18,7 +19,28 @@ export const MERCHANT_LOOKS = {
     isLong: true,
     run: get,
   }),
+  'merchants summary': on('store', {
+    describe: 'Count merchants on hold and endpoints by status; status shows it',
+    hasNoLine: true,
+    isRead: true,
+    run: summary,
+  }),
 };
+
+/** Merchants on hold that a state of the service names. */
+const NAMES_MAX = 5;
+
+/** What the state of the service tells of its merchants. */
+export interface MerchantsSummary {
+  readonly onHold: { readonly count: number; readonly names: readonly string[] };
+  readonly endpoints: EndpointCounts;
+}
+
+async function summary({ store }: OperatorDeps): Promise<MerchantsSummary> {
+  const onHold = (await store.merchants.list()).filter(({ state }) => state === 'paused');
+  const names = onHold.slice(0, NAMES_MAX).map(({ name }) => name);
+  return { onHold: { count: onHold.length, names }, endpoints: await store.endpoints.counts(null) };
+}
 
 async function get({ store }: OperatorDeps, { id }: Given<typeof ID>) {
   const merchant = await store.merchants.get(id);
