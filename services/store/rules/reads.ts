@@ -1,6 +1,6 @@
 import type { BoundRules, Rules } from './bind.ts';
 import { audit } from './reads/audit.ts';
-import { endpoint, endpoints } from './reads/endpoints.ts';
+import { endpoint, endpointCounts, endpoints, everyEndpoint, foundEndpoint } from './reads/endpoints.ts';
 import { isErased, unfinishedErasures } from './reads/erasures.ts';
 import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
@@ -11,7 +11,13 @@ import { notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
 export const READS = {
   merchants: { get: merchant, list: merchants },
   keys: { findByHash: keyByHash, list: keys },
-  endpoints: { get: endpoint, list: endpoints },
+  endpoints: {
+    get: endpoint,
+    list: endpoints,
+    find: foundEndpoint,
+    every: everyEndpoint,
+    counts: endpointCounts,
+  },
   outbox: { pending, isPublished, snapshot },
   audit: { list: audit },
   sealings: { counts: sealCounts, notSealedWith, recordCounts },
