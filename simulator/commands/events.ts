@@ -12,6 +12,7 @@ import { bodyLines } from './log/body-lines.ts';
 import { tailEvents } from './log/event-tail.ts';
 import { ABOUT, type LogOptions, logQuery, tailMs } from './log/filters.ts';
 import { findEvent } from './log/find.ts';
+import { statusCommand } from './producing/status.ts';
 import { shortId } from './wait-end.ts';
 
 interface GetOptions extends CommandOptions {
@@ -72,7 +73,8 @@ export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, '
     handler: (options) => inSession(options, surroundings, (session) => followEvents(session, options)),
   };
   return {
-    builder: (args: Argv) => args.command(list).command(get).command(tail).demandCommand(1),
+    builder: (args: Argv) =>
+      args.command(list).command(get).command(tail).command(statusCommand(surroundings)).demandCommand(1),
     handler: () => {},
   };
 }

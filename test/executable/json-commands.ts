@@ -40,6 +40,8 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'sim deliveries get {delivery}' },
   { line: 'sim events get {event}' },
   { line: 'sim events list' },
+  { line: 'sim events status {event}' },
+  { line: 'sim trigger KYC/FULL_USER --check' },
   { line: 'sim story {event}' },
   { line: 'sim lookup {delivery}' },
   { line: 'sim metrics --since 1h' },
