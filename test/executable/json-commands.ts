@@ -41,6 +41,8 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'sim events get {event}' },
   { line: 'sim events list' },
   { line: 'sim events compare --last 3' },
+  { line: 'sim events status {event}' },
+  { line: 'sim trigger KYC/FULL_USER --check' },
   { line: 'sim story {event}' },
   { line: 'sim lookup {delivery}' },
   { line: 'sim metrics --since 1h' },
