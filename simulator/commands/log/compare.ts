@@ -14,7 +14,7 @@ import { usage } from '../../exit.ts';
 import type { Output } from '../../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../../session.ts';
 import { shortId } from '../wait-end.ts';
-import { ABOUT, type AboutOptions, aboutQuery } from './about.ts';
+import { ABOUT, type AboutOptions, aboutQuery } from './filters.ts';
 import { findEvent } from './find.ts';
 
 interface CompareOptions extends CommandOptions, AboutOptions {
