@@ -28,6 +28,8 @@ export interface LogOptions {
   readonly limit?: number;
 }
 
+export type AboutOptions = Pick<LogOptions, 'transaction' | 'subject' | 'entity'>;
+
 export interface AboutQuery {
   readonly transaction_uuid?: string;
   readonly subject_uuid?: string;
@@ -78,7 +80,8 @@ function checkLimit(limit: number): void {
   throw usage(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
 }
 
-function aboutQuery({ transaction, subject, entity }: LogOptions): AboutQuery {
+/** Returns the filters by what an event is about. Throws a usage failure for what is no UUID. */
+export function aboutQuery({ transaction, subject, entity }: AboutOptions): AboutQuery {
   for (const [name, value] of Object.entries({ transaction, entity }))
     if (value !== undefined && !isUuid(value))
       throw usage(`--${name} "${visible(value)}" is not a UUID`, 'hookrail sim lookup <id>');
