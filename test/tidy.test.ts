@@ -48,6 +48,7 @@ const LANDMARKS = [
   'services/store/store.ts',
   'services/store/sqlite/sqlite-store.ts',
   'services/process/clock.ts',
+  'client/merchant-stream.ts',
   'simulator/cli.ts',
   'scripts/bench/bench.ts',
 ];

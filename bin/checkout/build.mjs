@@ -4,7 +4,15 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const SOURCES = ['services', 'simulator', 'schemas', 'docs/receivers', 'openapi.yaml', 'package.json'];
+const SOURCES = [
+  'client',
+  'services',
+  'simulator',
+  'schemas',
+  'docs/receivers',
+  'openapi.yaml',
+  'package.json',
+];
 /** Says what dist was built from. */
 const STAMP = '.built-from';
 /** Where better-sqlite3 looks for a binary that was compiled on this machine, before it takes the one that it brings. */

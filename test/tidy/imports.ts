@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
-import { PARTS, type Part } from './layout.ts';
+import { PARTS } from './layout.ts';
+import type { Part } from './part.ts';
 import { at, type Module, type Problem, walk } from './project.ts';
 
 /** May import everything; nothing else may import them. */

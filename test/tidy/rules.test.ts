@@ -164,7 +164,7 @@ describe('the rules on lengths', () => {
     [['services/api/a.ts', lines(301), /301 lines, at most 300/]],
     [
       ['a.ts', lines(300)],
-      ['simulator/generated/a.ts', lines(301)],
+      ['client/generated/a.ts', lines(301)],
     ],
   );
   prove(
