@@ -11,6 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts \
 COPY openapi.yaml ./
 COPY bin ./bin
 COPY client ./client
+COPY console ./console
 COPY docs/receivers ./docs/receivers
 COPY schemas ./schemas
 COPY services ./services

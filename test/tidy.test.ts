@@ -49,6 +49,7 @@ const LANDMARKS = [
   'services/store/sqlite/sqlite-store.ts',
   'services/process/clock.ts',
   'client/merchant-stream.ts',
+  'console/main.tsx',
   'simulator/cli.ts',
   'scripts/bench/bench.ts',
 ];

@@ -12,6 +12,17 @@ export const PROGRAMS: readonly Part[] = [
       'It runs in browsers as well as on Node: no I/O but fetch, no screen, no command line. Pass the value in.',
   },
   {
+    name: 'the console',
+    files: /^console\//,
+    parts: ['the client', 'domain'],
+    packages: [
+      ...['react', 'react-dom', 'openapi-fetch'],
+      ...['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual'],
+    ],
+    instead:
+      'The console runs in a browser and knows the public merchant API: what it needs beyond that is a field of the API.',
+  },
+  {
     name: 'the sandbox command',
     files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
     parts: [

@@ -9,7 +9,7 @@ interface Word {
 }
 
 const isTest = (path: string) => path.startsWith('test/');
-const isProduction = (path: string) => /^(client|services|simulator)\//.test(path);
+const isProduction = (path: string) => /^(client|console|services|simulator)\//.test(path);
 
 const WORDS: readonly Word[] = [
   {
