@@ -666,6 +666,96 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/platform/merchants/{merchant_id}/portal-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link to the console
+         * @description Returns a link with which a person opens the console of this merchant, once. Open it in the person's browser, or send
+         *     it; mail scanners and previews do not spend it. Whoever opens the link first has the session: treat it like a
+         *     password. The token is in the fragment of the address, which no browser sends, so it is in no log.
+         */
+        post: operations["createPortalSession"];
+        /**
+         * End all sessions of the console
+         * @description Ends all sessions of this merchant at once, and makes links useless that were not opened yet.
+         */
+        delete: operations["endPortalSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}/portal-sessions/{portal_session_uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+                /** @description The session's id, as its creation returned it. */
+                portal_session_uuid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one session of the console
+         * @description Ends the session at once, or makes its link useless.
+         */
+        delete: operations["endPortalSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See who is signed in
+         * @description Returns whose console it is, and the token that changes need.
+         */
+        get: operations["getConsoleSession"];
+        put?: never;
+        /**
+         * Open the console with a link
+         * @description Spends the token of a link, and sets the cookie of a session: with it, the operations below /merchant answer as with
+         *     the merchant's key. Requests other than GET and HEAD then need the header `Hookrail-CSRF` with the session's
+         *     `csrf_token`.
+         */
+        post: operations["openConsole"];
+        /**
+         * Sign out
+         * @description Ends the session. Needs the header `Hookrail-CSRF`.
+         */
+        delete: operations["closeConsole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1367,6 +1457,57 @@ export interface components {
             /** @description Those that do not want it or cannot get it (filter, status, API version). */
             skipped: number;
         };
+        CreatePortalSession: {
+            /**
+             * @description Whether the session may change something.
+             * @default write
+             * @enum {string}
+             */
+            access?: "read" | "write";
+            /** @description The name of the person, for the audit and the console. You vouch for it. */
+            person?: string;
+            /**
+             * Format: uri
+             * @description Where the console sends the person for the next link when the session has ended.
+             */
+            refresh_url?: string;
+            /**
+             * @description How long the link can be opened.
+             * @default 15
+             */
+            link_minutes?: number;
+            /**
+             * @description How long the session lasts.
+             * @default 480
+             */
+            session_minutes?: number;
+        };
+        PortalLink: {
+            /** Format: uuid */
+            portal_session_uuid: string;
+            /**
+             * Format: uri
+             * @description The link. It is shown only once.
+             */
+            url: string;
+            access: string;
+            link_expires_at: components["schemas"]["Timestamp"];
+        };
+        OpenConsole: {
+            /** @description The token in the link's fragment. */
+            link: string;
+        };
+        ConsoleSession: {
+            merchant_id: string;
+            merchant_name: string;
+            environment: string;
+            access: string;
+            person: string | null;
+            expires_at: components["schemas"]["NullableTimestamp"];
+            refresh_url: string | null;
+            /** @description Send it in the header Hookrail-CSRF of each change. */
+            csrf_token: string;
+        };
         PublishedEventStatus: {
             /** Format: uuid */
             event_id: string;
@@ -1571,7 +1712,86 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Not in production. */
+        /** @description No valid API key, and no session of the console. */
+        MerchantUnauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                /**
+                 * @description The scheme to use; absent where a session of the console has ended.
+                 * @example API-Key
+                 */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The session of the console may not do this. */
+        ConsoleForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The link does not open the console. */
+        LinkUnauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Nobody is signed in. */
+        SessionUnauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not come from a page of the console. */
+        SignOutForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such merchant. */
+        MerchantNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such merchant, or no such session. */
+        PortalSessionNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not in production, or not with this session of the console. */
         TestForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2013,6 +2233,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description The merchant's id, as the platform's events have it.
+         * @example acme
+         */
+        MerchantId: string;
         /** @description The endpoint's uuid. */
         EndpointId: string;
         /**
@@ -2112,7 +2337,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQuery"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
@@ -2165,7 +2390,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidEndpoint"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["CreateConflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2211,7 +2437,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["EndpointNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -2250,7 +2476,8 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["EndpointNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -2295,7 +2522,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidEndpoint"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["EndpointNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["UpdateConflict"];
@@ -2359,7 +2587,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidBody"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["EndpointNotFound"];
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2430,7 +2659,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidTest"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             403: components["responses"]["TestForbidden"];
             404: components["responses"]["EndpointNotFound"];
             408: components["responses"]["RequestTimeout"];
@@ -2507,7 +2736,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQueryOrId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["EndpointNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -2550,7 +2779,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["DeliveryNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -2607,7 +2836,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidBody"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["DeliveryNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["ResendConflict"];
@@ -2678,7 +2908,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidReplay"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["EndpointNotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["ReplayConflict"];
@@ -2733,7 +2964,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQueryOrId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["EndpointNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -2776,7 +3007,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["ReplayNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -2847,7 +3078,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQuery"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
@@ -2931,7 +3162,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQuery"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
@@ -2987,7 +3218,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQuery"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["PeriodNotCountable"];
@@ -3054,7 +3285,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidQuery"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["StreamLimited"];
@@ -3094,7 +3325,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["EventNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -3135,7 +3366,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["SubjectNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -3176,7 +3407,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidId"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             404: components["responses"]["IdNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -3214,7 +3445,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidHeader"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
@@ -3255,7 +3486,8 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidLegacyWebhook"];
-            401: components["responses"]["Unauthorized"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["UrlConflict"];
             413: components["responses"]["PayloadTooLarge"];
@@ -3354,6 +3586,218 @@ export interface operations {
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreatePortalSession"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLink"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPortalSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions have ended. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Sessions and unopened links. */
+                        ended: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["MerchantNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+                /** @description The session's id, as its creation returned it. */
+                portal_session_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["PortalSessionNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            401: components["responses"]["SessionUnauthorized"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["FailedKeysLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openConsole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenConsole"];
+            };
+        };
+        responses: {
+            /** @description The session. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The session's cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["LinkUnauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["FailedKeysLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closeConsole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description Removes the cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["SessionUnauthorized"];
+            403: components["responses"]["SignOutForbidden"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["FailedKeysLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -25,6 +25,9 @@ import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { lookUp } from './find/lookup.ts';
 import { getStory } from './find/read-story.ts';
+import { closeSession, openSession, readSession } from './portal/console-session.ts';
+import { authenticateMerchant } from './portal/portal-auth.ts';
+import { createPortalSession, endPortalSession, endPortalSessions } from './portal/portal-links.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { AcceptedEvents } from './producer/accepted-events.ts';
 import { publishEvents } from './producer/publish-events.ts';
@@ -133,8 +136,8 @@ function createApp(
     refuseForeignNames({ ...context, names: context.options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
-  mountConsole(app);
-  const known = authenticate('merchant', context);
+  mountConsole(app, context.options.consoleFrameAncestors);
+  const known = authenticateMerchant(context);
   const merchant = [known, general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];
   const open = (...handlers: RequestHandler[]) => [...merchant, ...validated, ...handlers];
@@ -176,6 +179,7 @@ function createApp(
     patch: open(updateLegacyWebhook(context)),
   });
   mountProducers(app, context, [general, ...validated]);
+  mountPortal(app, context, { general, validated });
 
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
@@ -202,6 +206,31 @@ function mountProducers(app: Express, context: ApiContext, ofQuestions: readonly
   });
   route(app, '/producer/events/{event_id}', {
     get: [producer, ...ofQuestions, readPublished(context, accepted)],
+  });
+}
+
+/** The console's sessions: the platform makes a link, and the console's page opens it. */
+function mountPortal(
+  app: Express,
+  context: ApiContext,
+  { general, validated }: { readonly general: RequestHandler; readonly validated: readonly RequestHandler[] },
+): void {
+  const open = (...handlers: RequestHandler[]) => [
+    authenticate('platform', context),
+    general,
+    ...validated,
+    ...handlers,
+  ];
+  const sessions = '/platform/merchants/{merchant_id}/portal-sessions';
+  route(app, sessions, {
+    post: open(createPortalSession(context)),
+    delete: open(endPortalSessions(context)),
+  });
+  route(app, `${sessions}/{portal_session_uuid}`, { delete: open(endPortalSession(context)) });
+  route(app, '/console/session', {
+    post: [...validated, openSession(context)],
+    get: [...validated, readSession(context)],
+    delete: [...validated, closeSession(context)],
   });
 }
 

@@ -9,6 +9,12 @@ import { ApiError } from './problem.ts';
 
 export type Environment = 'sandbox' | 'production';
 
+const WANTED: Readonly<Record<ApiKey['kind'], string>> = {
+  merchant: 'merchant keys (sk_…)',
+  producer: 'producer keys (pk_…)',
+  platform: 'keys of the platform (plk_…)',
+};
+
 const CHALLENGE = { headers: { 'WWW-Authenticate': 'API-Key' } };
 
 /**
@@ -33,7 +39,7 @@ export function authenticate(
     const key = await failedKeys.check(address, hash, () => validKey(store, kind, hash));
     deps.store.keys.touch(key.keyId, deps.clock.wall());
     response.locals.keyId = key.keyId;
-    response.locals.keyHash = key.hash;
+    response.locals.isStillValid = async () => (await store.keys.findByHash(key.hash))?.revokedAt === null;
     response.locals.publishRights = key;
     response.locals.merchantId = key.merchantId;
     next();
@@ -70,8 +76,7 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
   if (!parsed.ok)
     throw new ApiError('api_key_malformed', `The key is malformed: ${parsed.detail}.`, CHALLENGE);
   if (parsed.kind !== kind) {
-    const wanted = kind === 'producer' ? 'producer keys (pk_…)' : 'merchant keys (sk_…)';
-    throw new ApiError('api_key_invalid', `This path accepts ${wanted} only.`, CHALLENGE);
+    throw new ApiError('api_key_invalid', `This path accepts ${WANTED[kind]} only.`, CHALLENGE);
   }
   if (parsed.environment !== environment) {
     const detail = `This is the ${environment} environment; the key is for ${parsed.environment}.`;
@@ -80,7 +85,7 @@ function keyHash(header: string | undefined, kind: ApiKey['kind'], environment: 
   return parsed.hash;
 }
 
-/** Returns the merchant whose key the request has. Every lookup uses it, so no merchant sees another's data. */
+/** Returns the merchant whose key, or session of the console, the request has. Every lookup uses it, so no merchant sees another's data. */
 export function merchantOf(response: Response): string {
   const merchantId: unknown = response.locals.merchantId;
   if (typeof merchantId !== 'string') throw new Error('the route does not require a merchant key');

@@ -6,6 +6,7 @@ import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
+import type { Actor } from '../store/change.ts';
 import type { AddedAuditEntry } from '../store/maintenance.ts';
 import type { Store } from '../store/store.ts';
 import type { ClientAddress } from './access/client-address.ts';
@@ -33,6 +34,10 @@ export interface ApiOptions {
   readonly trustedProxies: readonly string[];
   /** The requests without a valid key that a client address may send in a minute. */
   readonly failedKeysPerMinute: number;
+  /** The address of the console in links; empty: the name by which the platform asks for one. */
+  readonly consoleUrl: string;
+  /** The origins whose pages may embed the console. */
+  readonly consoleFrameAncestors: readonly string[];
   readonly limits?: Partial<ApiLimits>;
 }
 
@@ -121,9 +126,11 @@ export async function awaitPublished(context: ApiContext, outboxId: number): Pro
   });
 }
 
-/** Returns the author of what the request changes: its key. */
-export function actorOf({ locals }: Response) {
-  return { kind: 'api_key', keyId: String(locals.keyId), requestId: String(locals.requestId) } as const;
+/** Returns the author of what the request changes: its key, or its session of the console. */
+export function actorOf({ locals }: Response): Actor {
+  const requestId = String(locals.requestId);
+  if (locals.portal) return { kind: 'portal', ...locals.portal, requestId };
+  return { kind: 'api_key', keyId: String(locals.keyId), requestId };
 }
 
 /** Adds an entry for what a merchant's key is about to have done on its endpoint, and the store does not record by itself. */

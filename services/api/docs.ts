@@ -52,7 +52,7 @@ export function mountDocs(
     response.send(description);
   });
   app.get('/docs', mark('/docs'), (_request, response) => response.redirect(302, '/docs/'));
-  app.get('/docs/{*path}', mark('/docs'), pageHeaders, (request, response, next) => {
+  app.get('/docs/{*path}', mark('/docs'), pageHeaders(), (request, response, next) => {
     const file = files.get(request.path.slice('/docs/'.length));
     if (file === undefined) return next();
     if (!file.isPage) return sendFile(response, file, file.text);

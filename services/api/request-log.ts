@@ -14,9 +14,12 @@ declare global {
       requestId: string;
       /** The path's template once it matched: labels and logs use it, never the path with its ids. */
       route?: string;
+      /** Of the key, or of the session of the console. */
       keyId?: string;
-      /** Of the key, to look it up again. */
-      keyHash?: Uint8Array;
+      /** Of the session, when the request comes from the console. */
+      portal?: { readonly sessionId: string; readonly person?: string };
+      /** Looks the key or session up again. */
+      isStillValid?: () => Promise<boolean>;
       /** The types and merchants that a producer's key may publish. */
       publishRights?: PublishRights;
       /** Of the events that the request publishes. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
+import { CONSOLE_VARIABLES } from './console-config.ts';
 import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
@@ -178,6 +179,7 @@ export const VARIABLES = {
     'info',
     'Log level. Logs are JSON lines on standard output, one per attempt at `info`.',
   ),
+  ...CONSOLE_VARIABLES,
   ...KAFKA_VARIABLES,
   ...POSTGRES_VARIABLES,
 } as const;
@@ -236,6 +238,8 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
       trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
       failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
+      consoleUrl: values.HOOKRAIL_CONSOLE_URL,
+      consoleFrameAncestors: values.HOOKRAIL_CONSOLE_FRAME_ANCESTORS,
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
-type KeyKind = 'merchant' | 'producer';
+/** `platform`: the backend of the platform, which acts for all of its merchants. */
+export type KeyKind = 'merchant' | 'producer' | 'platform';
 type KeyEnvironment = 'sandbox' | 'production';
 
 /** The beginning of a key, and what it says. */
@@ -20,6 +21,8 @@ const FORMS: readonly KeyForm[] = [
   { prefix: 'sk_live_', kind: 'merchant', environment: 'production' },
   { prefix: 'pk_sandbox_', kind: 'producer', environment: 'sandbox' },
   { prefix: 'pk_live_', kind: 'producer', environment: 'production' },
+  { prefix: 'plk_sandbox_', kind: 'platform', environment: 'sandbox' },
+  { prefix: 'plk_live_', kind: 'platform', environment: 'production' },
 ];
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

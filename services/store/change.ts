@@ -1,9 +1,16 @@
-/** The author of a change: the id of the API key, or the operator. */
+/** The author of a change: the id of the API key, a session of the console, or the operator. */
 export type Actor =
   | {
       readonly kind: 'api_key';
       readonly keyId: string;
       /** The request that asked for it, as its answer names it. */
+      readonly requestId?: string;
+    }
+  | {
+      readonly kind: 'portal';
+      readonly sessionId: string;
+      /** The person that the platform has named, with no proof. */
+      readonly person?: string;
       readonly requestId?: string;
     }
   | { readonly kind: 'operator' /** The name that was given, with no proof. */; readonly person?: string }
@@ -42,7 +49,12 @@ export class RecordRefused extends Error {
 /** An operator whose name is not known. */
 export const OPERATOR: Actor = { kind: 'operator' };
 
-/** Returns the name of an operator; null when it is not known, and of any other actor. */
+/** Returns the name of an operator, or of the person in the console; null when it is not known, and of any other actor. */
 export function personOf(actor: Actor): string | null {
-  return actor.kind === 'operator' ? (actor.person ?? null) : null;
+  return actor.kind === 'operator' || actor.kind === 'portal' ? (actor.person ?? null) : null;
+}
+
+/** Returns the id of the API request that asked for a change; null when there was none, or it is not known. */
+export function requestOf(actor: Actor): string | null {
+  return actor.kind === 'api_key' || actor.kind === 'portal' ? (actor.requestId ?? null) : null;
 }

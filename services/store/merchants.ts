@@ -1,4 +1,5 @@
 /** Merchants and API keys: a part of the store port (store.ts). */
+import type { KeyKind } from '../domain/api-key.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Actor } from './change.ts';
@@ -32,8 +33,8 @@ export interface PublishRights {
 
 export interface ApiKey extends PublishRights {
   readonly keyId: string;
-  /** `producer` keys (pk_sandbox_…, pk_live_…) open only the producer routes and belong to no merchant. */
-  readonly kind: 'merchant' | 'producer';
+  /** Keys of producers (pk_…) and of the platform (plk_…) open only their own routes and belong to no merchant. */
+  readonly kind: KeyKind;
   readonly merchantId: string | null;
   /** SHA-256 of the key. */
   readonly hash: Uint8Array;

@@ -24,6 +24,7 @@ import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Metrics } from './metrics.ts';
 import type { Outbox } from './outbox.ts';
+import type { PortalSessions } from './portal-sessions.ts';
 import type { Replays, TraceRecord } from './replays.ts';
 import type { StoreStatus } from './status.ts';
 
@@ -45,6 +46,7 @@ export interface Store {
   readonly feed: Feed;
   readonly eventFeed: EventFeed;
   readonly replays: Replays;
+  readonly portalSessions: PortalSessions;
   readonly audit: Audit;
   readonly sealings: Sealings;
   readonly erasures: Erasures;

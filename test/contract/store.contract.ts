@@ -4,6 +4,7 @@ import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
 import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
+import { portalSessionsContract } from './management/store-portal-sessions.ts';
 import { eventFeedContract } from './merchants/store-event-feed.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
@@ -29,6 +30,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
   describe(`the ${name} store`, () => {
     const test = storeUnderTest(makePlace);
     managementContract(test);
+    describe('with portal sessions', () => portalSessionsContract(test));
     answersContract(test);
     limitsContract(test);
     leasesContract(test);

@@ -1,11 +1,12 @@
 import { FailedAttempts } from '../../process/access/failed-attempts.ts';
 import { RecentNames } from '../../process/access/recent-names.ts';
 import type { Clock } from '../../process/clock.ts';
+import { ERROR_CODES } from '../error-codes.ts';
 import { ApiError } from '../problem.ts';
 
 /** Accepted keys remembered, by their hash. */
 const ACCEPTED_MAX = 10_000;
-const UNAUTHORIZED = 'api_key_';
+const UNAUTHORIZED = 401;
 
 /**
  * Limits the requests without a valid key that come from one client address, so that keys of one's own making do not cost
@@ -70,7 +71,7 @@ export class FailedKeys {
   }
 }
 
-/** Whether a request was refused because of its key. */
+/** Whether a request was refused because of its key, its session or its link. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.code.startsWith(UNAUTHORIZED);
+  return error instanceof ApiError && ERROR_CODES[error.code].status === UNAUTHORIZED;
 }

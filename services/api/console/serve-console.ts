@@ -10,14 +10,14 @@ const YEAR_SECONDS = 31_536_000;
  * Serves the console at /console/. Each of its screens has an address of its own, which is answered with the one page. The
  * files are public: they contain no data, which the page reads from the merchant API with the session of its browser.
  */
-export function mountConsole(app: Express): void {
+export function mountConsole(app: Express, frameAncestors: readonly string[]): void {
   const { page, assets } = readConsole();
   const marked: RequestHandler = (_request, response, next) => {
     response.locals.route = '/console';
     next();
   };
   app.get('/console', marked, (_request, response) => response.redirect(302, PREFIX));
-  app.get('/console/{*path}', marked, pageHeaders, (request, response, next) => {
+  app.get('/console/{*path}', marked, pageHeaders(frameAncestors), (request, response, next) => {
     const path = request.path.slice(PREFIX.length);
     // An operation of the API, which has its own route.
     if (path === 'session') return next();

@@ -20,8 +20,9 @@ const HEADERS = {
 export function streamEvents(context: ApiContext, streams: OpenStreams): RequestHandler {
   return async (request, response) => {
     const merchantId = merchantOf(response);
-    const { keyId, keyHash } = response.locals;
-    if (keyId === undefined || keyHash === undefined) throw new Error('the route does not require a key');
+    const { keyId, isStillValid } = response.locals;
+    if (keyId === undefined || isStillValid === undefined)
+      throw new Error('the route does not require a key');
     const query = queryOf(request);
     const seconds = query.get('seconds');
     const view = viewOf(query);
@@ -32,7 +33,7 @@ export function streamEvents(context: ApiContext, streams: OpenStreams): Request
     }
     const gone = goneSignal(response);
     const address = context.clientAddress(request);
-    const place = takePlace(response, () => streams.open({ keyId, keyHash, merchantId, address, gone }));
+    const place = takePlace(response, () => streams.open({ keyId, isStillValid, merchantId, address, gone }));
     if (place === undefined) return;
     await place.tail.catchUp();
     const from = (await lastEventId(context, request, merchantId)) ?? place.tail.head;

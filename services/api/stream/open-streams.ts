@@ -1,6 +1,6 @@
 import type { Clock } from '../../process/clock.ts';
 import { type Rate, TokenBucket } from '../../process/token-bucket.ts';
-import type { ApiKey, Store } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { ApiError } from '../problem.ts';
 import { CatchUpPace } from './catch-up-pace.ts';
 import { MerchantTail } from './merchant-tail.ts';
@@ -26,7 +26,8 @@ interface KeyState {
 
 export interface StreamReader {
   readonly keyId: string;
-  readonly keyHash: Uint8Array;
+  /** Looks the key up again. */
+  readonly isStillValid: () => Promise<boolean>;
   readonly merchantId: string;
   /** The address of the client. */
   readonly address: string;
@@ -52,7 +53,7 @@ interface Place {
 }
 
 export interface OpenStreamsDeps {
-  readonly store: Pick<Store, 'feed' | 'keys'>;
+  readonly store: Pick<Store, 'feed'>;
   readonly clock: Clock;
   readonly perKeyMax: number;
   readonly perAddressMax: number;
@@ -115,7 +116,7 @@ export class OpenStreams {
   }
 
   #take(reader: StreamReader, state: KeyState): StreamPlace {
-    const { keyId, keyHash, merchantId, address, gone } = reader;
+    const { keyId, isStillValid, merchantId, address, gone } = reader;
     const tail = this.#tailOf(merchantId);
     const ended = new AbortController();
     let isReplaced = false;
@@ -147,7 +148,7 @@ export class OpenStreams {
       get isReplaced() {
         return isReplaced;
       },
-      isKeyValid: () => this.#isValid(state, keyHash),
+      isKeyValid: () => this.#isValid(state, isStillValid),
       mayRead: (signal) => this.#reads.turn(keyId, signal),
     };
   }
@@ -196,11 +197,11 @@ export class OpenStreams {
     else this.#addresses.set(address, count);
   }
 
-  #isValid(state: KeyState, hash: Uint8Array): Promise<boolean> {
-    const { clock, store } = this.#deps;
+  #isValid(state: KeyState, isStillValid: () => Promise<boolean>): Promise<boolean> {
+    const { clock } = this.#deps;
     if (clock.now() - state.checkedAt < KEY_CHECK_MS) return state.isValid;
     state.checkedAt = clock.now();
-    state.isValid = store.keys.findByHash(hash).then((key: ApiKey | undefined) => key?.revokedAt === null);
+    state.isValid = isStillValid();
     return state.isValid;
   }
 }

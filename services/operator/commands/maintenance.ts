@@ -105,6 +105,7 @@ function auditJson(entry: AuditEntry & { readonly cursor: string }) {
     actor: actor.kind,
     person: personOf(actor),
     keyId: actor.kind === 'api_key' ? actor.keyId : null,
+    ...(actor.kind === 'portal' ? { portalSessionId: actor.sessionId } : {}),
     key: key?.hint ?? null,
     keyName: key?.name ?? null,
     merchantId,

@@ -98,6 +98,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     feed,
     eventFeed: new PostgresEventFeed({ database, names }),
     replays,
+    portalSessions: { ...reads.portalSessions, ...writes.portalSessions },
     audit: { ...reads.audit, ...writes.audit },
     sealings: { ...reads.sealings, ...writes.sealings },
     erasures: { ...reads.erasures, ...writes.erasures, ...postgresErasures({ database, leaves }) },

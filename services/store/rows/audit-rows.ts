@@ -3,15 +3,17 @@ import type { AuditEntry } from '../maintenance.ts';
 
 /** Before the key's id, in the column `actor`. */
 export const KEY_ACTOR = 'api_key:';
+/** Before the id of a session of the console. */
+const PORTAL_ACTOR = 'portal:';
 
 /** An audit entry with its key's hint and name, as each engine selects it. */
 export interface AuditRow {
   readonly audit_id: number;
   readonly at: number;
   readonly actor: string;
-  /** Of an operator; null: no name was given. */
+  /** Of an operator, or of a person in the console; null: no name was given. */
   readonly person: string | null;
-  /** Of an API key; null: it was not kept. */
+  /** Of an API key or a session of the console; null: it was not kept. */
   readonly request_id: string | null;
   readonly merchant_id: string | null;
   readonly endpoint_uuid: string | null;
@@ -38,8 +40,12 @@ function toActor({ actor, person, request_id }: AuditRow): Actor {
     const keyId = actor.slice(KEY_ACTOR.length);
     return { kind: 'api_key', keyId, ...(request_id === null ? {} : { requestId: request_id }) };
   }
-  if (actor !== 'operator') return { kind: 'system' };
-  return { kind: 'operator', ...(person === null ? {} : { person }) };
+  const named = person === null ? {} : { person };
+  if (actor.startsWith(PORTAL_ACTOR)) {
+    const sessionId = actor.slice(PORTAL_ACTOR.length);
+    return { kind: 'portal', sessionId, ...named, ...(request_id === null ? {} : { requestId: request_id }) };
+  }
+  return actor === 'operator' ? { kind: 'operator', ...named } : { kind: 'system' };
 }
 
 /** Throws CursorInvalid. */
@@ -55,5 +61,6 @@ export function auditCursor({ at, audit_id }: AuditRow): string {
 
 /** Returns the text of the column `actor`. */
 export function actorText(actor: Actor): string {
+  if (actor.kind === 'portal') return `${PORTAL_ACTOR}${actor.sessionId}`;
   return actor.kind === 'api_key' ? `${KEY_ACTOR}${actor.keyId}` : actor.kind;
 }

@@ -1,5 +1,5 @@
 import type { DirectoryChange } from '../../domain/directory.ts';
-import { personOf } from '../change.ts';
+import { personOf, requestOf } from '../change.ts';
 import type { AddedAuditEntry } from '../maintenance.ts';
 import { actorText } from '../rows/audit-rows.ts';
 import { requiredSeals, sealValues } from '../rows/record-seals.ts';
@@ -63,7 +63,7 @@ export async function addToAudit(tx: Transaction, entry: AddedAuditEntry): Promi
       Math.floor(at),
       actorText(actor),
       personOf(actor),
-      actor.kind === 'api_key' ? (actor.requestId ?? null) : null,
+      requestOf(actor),
       merchantId,
       endpointId,
       action,

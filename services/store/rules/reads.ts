@@ -4,6 +4,7 @@ import { endpoint, endpoints } from './reads/endpoints.ts';
 import { unfinishedErasures } from './reads/erasures.ts';
 import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
+import { portalSessionByToken, portalSessions } from './reads/portal-sessions.ts';
 import { replay, replays, runningReplays } from './reads/replays.ts';
 import { notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
 
@@ -16,6 +17,7 @@ export const READS = {
   audit: { list: audit },
   sealings: { counts: sealCounts, notSealedWith, recordCounts },
   erasures: { unfinished: unfinishedErasures },
+  portalSessions: { findByToken: portalSessionByToken, list: portalSessions },
   replays: { get: replay, list: replays, running: runningReplays },
 } as const satisfies Rules;
 

@@ -6,6 +6,7 @@ import { finishErasure, orderErasure } from './erasure-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
 import { addToAudit, forgetPublished } from './outbox-writes.ts';
+import { createPortalSession, openPortalSession, revokePortalSessions } from './portal-writes.ts';
 import { addAbove, sealRecords } from './record-sealing.ts';
 import { advanceReplay, createReplay, finishReplay } from './replay-writes.ts';
 import { replaceSealed } from './sealing-writes.ts';
@@ -26,6 +27,7 @@ export const WRITES = {
   audit: { add: addToAudit },
   sealings: { replace: replaceSealed, sealRecords },
   erasures: { order: orderErasure, finish: finishErasure },
+  portalSessions: { create: createPortalSession, open: openPortalSession, revoke: revokePortalSessions },
   replays: { create: createReplay, advance: advanceReplay, finish: finishReplay },
 } as const satisfies Rules;
 

@@ -11,6 +11,7 @@ import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outbox } from '../outbox.ts';
+import type { PortalSessions } from '../portal-sessions.ts';
 import type { Replays } from '../replays.ts';
 import { bind } from '../rules/bind.ts';
 import { READS, type Reads } from '../rules/reads.ts';
@@ -87,6 +88,7 @@ class SqliteStore implements Store {
   readonly feed: SqliteFeed;
   readonly eventFeed: EventFeed;
   readonly replays: Replays;
+  readonly portalSessions: PortalSessions;
   readonly audit: Audit;
   readonly sealings: Sealings;
   readonly erasures: Erasures;
@@ -135,6 +137,7 @@ class SqliteStore implements Store {
       ...{ reader, writer, feed },
       watched: (written) => this.#watched(written),
     });
+    this.portalSessions = { ...this.#reads.portalSessions, ...this.#writes.portalSessions };
     this.audit = { ...this.#reads.audit, ...this.#writes.audit };
     this.sealings = { ...this.#reads.sealings, ...this.#writes.sealings };
     const watched = <T>(written: Promise<T>) => this.#watched(written);

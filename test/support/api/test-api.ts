@@ -152,6 +152,8 @@ const OPTIONS: ApiOptions = {
   names: [],
   trustedProxies: [],
   failedKeysPerMinute: 100_000,
+  consoleUrl: '',
+  consoleFrameAncestors: [],
 };
 
 /** Opens a store for each api. */

@@ -36,6 +36,26 @@ CREATE TABLE api_key (
   merchants TEXT
 ) STRICT;
 
+-- The hashes are SHA-256 of the link's token and the cookie's. ends_at: of the link until it is opened, then of the session.
+CREATE TABLE portal_session (
+  seq INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL UNIQUE,
+  merchant_id TEXT NOT NULL,
+  link_hash BLOB NOT NULL UNIQUE,
+  token_hash BLOB UNIQUE,
+  access TEXT NOT NULL,
+  person TEXT,
+  refresh_url TEXT,
+  life_ms INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  link_expires_at INTEGER NOT NULL,
+  opened_at INTEGER,
+  ends_at INTEGER NOT NULL,
+  revoked_at INTEGER
+) STRICT;
+CREATE INDEX portal_session_of_merchant ON portal_session (merchant_id, seq);
+CREATE INDEX portal_session_end ON portal_session (ends_at);
+
 CREATE TABLE endpoint (
   seq INTEGER PRIMARY KEY,
   uuid TEXT NOT NULL UNIQUE,
