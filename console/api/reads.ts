@@ -1,17 +1,8 @@
 import { keepPreviousData, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
-import type { components } from '../../client/generated/merchant-api.ts';
 import { bodyOf, rest } from './api.ts';
 import { isSignedOut, Refusal } from './refusal.ts';
 import { ended } from './session.ts';
-
-type Schemas = components['schemas'];
-export type Endpoint = Schemas['WebhookEndpoint'];
-export type Delivery = Schemas['Delivery'];
-export type DeliveryDetail = Schemas['DeliveryDetail'];
-export type Attempt = Schemas['Attempt'];
-export type Story = Schemas['Story'];
-export type StoryEvent = Schemas['StoryEvent'];
-export type EventListed = Schemas['EventListed'];
+import type { Endpoint, Resent } from './shapes.ts';
 
 const TRIES_MAX = 3;
 /** What may still change is read again so often. */
@@ -100,7 +91,7 @@ export const endpointsQuery = queryOptions({
 });
 
 /** Sends the event of a delivery again, to its endpoint, as a delivery of its own. */
-export function resend(endpoint: string, id: string): Promise<Schemas['Resent']> {
+export function resend(endpoint: string, id: string): Promise<Resent> {
   return bodyOf(
     rest.POST('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend', {
       params: { path: { id: endpoint, delivery_id: id } },

@@ -46,8 +46,9 @@ async function read(): Promise<SignIn> {
 
 const sessionQuery = queryOptions({ queryKey: KEY, queryFn: read, staleTime: Number.POSITIVE_INFINITY });
 
-export function useSignIn() {
-  return useQuery(sessionQuery);
+/** `isAsked`: not while a link waits to be opened, which makes another session. */
+export function useSignIn(isAsked = true) {
+  return useQuery({ ...sessionQuery, enabled: isAsked });
 }
 
 /** Returns the session. Only screens behind the shell ask: it shows them to those who are signed in. */

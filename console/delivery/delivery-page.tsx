@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type DeliveryDetail, deliveryQuery, eventQuery } from '../api/reads.ts';
+import { deliveryQuery, eventQuery } from '../api/reads.ts';
+import type { DeliveryDetail } from '../api/shapes.ts';
 import { EndpointName } from '../parts/endpoint-name.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { Time } from '../parts/time.tsx';
 import { useTitle } from '../parts/title.ts';
 import { Exchange } from './exchange.tsx';
@@ -32,7 +34,7 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
   return (
     <>
       <section className="panel">
-        <div className="head">
+        <div className="delivery-head">
           <h1>
             {delivery.type}/{delivery.subType} <span className="kind">→</span>{' '}
             <EndpointName uuid={delivery.endpoint_uuid} />
@@ -45,7 +47,9 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
           {delivery.trigger === 'live' ? null : <span className="chip">{triggerOf(delivery.trigger)}</span>} ·
           version {delivery.api_version}
         </p>
-        <p className="explanation">{explained(delivery)}</p>
+        <p className="explanation">
+          <Sentence text={explained(delivery)} />
+        </p>
         <ScheduleLine delivery={delivery} shown={shown} onShow={setChosen} />
       </section>
       {attempt === undefined ? null : <Exchange delivery={delivery} attempt={attempt} />}

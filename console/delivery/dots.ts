@@ -1,7 +1,7 @@
 import { endOf, plannedGap, scaleOf } from '../../client/schedule.ts';
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
-import type { Attempt, DeliveryDetail } from '../api/reads.ts';
 import { isEnded } from '../api/reads.ts';
+import type { Attempt, DeliveryDetail } from '../api/shapes.ts';
 
 /** `unused`: the delivery ended before. */
 export type DotState = 'delivered' | 'failed' | 'next' | 'later' | 'unused';

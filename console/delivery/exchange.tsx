@@ -1,11 +1,11 @@
 import { curlOf } from '../../client/curl.ts';
 import { formatDuration } from '../../client/duration.ts';
-import type { Attempt, DeliveryDetail } from '../api/reads.ts';
+import type { Attempt, DeliveryDetail } from '../api/shapes.ts';
 import { Copy } from '../parts/copy.tsx';
 import { useEndpoint } from '../parts/endpoint-name.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { JsonText } from '../parts/json-text.tsx';
-import { inWords, Outcome } from '../parts/outcome.tsx';
+import { Outcome } from '../parts/outcome.tsx';
 import { Time } from '../parts/time.tsx';
 
 /** Headers that a program sets by itself, or that have the secret in them. */
@@ -84,7 +84,7 @@ function ResponsePanel({ attempt, isRemoved }: { readonly attempt: Attempt; read
       <p className="facts">
         <Outcome tone={code === null ? 'good' : 'bad'}>
           {status === null ? 'no response' : `HTTP ${status}`}
-          {code === null ? '' : ` · ${inWords(code)}`}
+          {code === null ? '' : ` · ${code}`}
         </Outcome>
         {detail === null ? null : (
           <>

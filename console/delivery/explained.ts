@@ -1,5 +1,5 @@
 import { type Explained, explainDelivery } from '../../services/domain/failures/explanation.ts';
-import type { DeliveryDetail } from '../api/reads.ts';
+import type { DeliveryDetail } from '../api/shapes.ts';
 
 const timeOf = (at: string | null) => (at === null ? null : Date.parse(at));
 

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type DeliveryDetail, resend } from '../api/reads.ts';
+import { resend } from '../api/reads.ts';
 import { useSession } from '../api/session.ts';
+import type { DeliveryDetail } from '../api/shapes.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { shortId } from '../parts/short-id.ts';
 

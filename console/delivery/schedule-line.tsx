@@ -1,7 +1,6 @@
 import type { CSSProperties } from 'react';
 import { formatDuration } from '../../client/duration.ts';
-import type { DeliveryDetail } from '../api/reads.ts';
-import { inWords } from '../parts/outcome.tsx';
+import type { DeliveryDetail } from '../api/shapes.ts';
 import { Countdown, Time } from '../parts/time.tsx';
 import { type Dot, type DotState, dotsOf } from './dots.ts';
 
@@ -75,7 +74,7 @@ function Mark({
 function saysOf({ state, attempt }: Dot): string {
   if (attempt === undefined) return state === 'unused' ? 'not needed' : '';
   const { response_status: status, failure_code: code, duration_ms: ms } = attempt;
-  return `${status ?? inWords(code ?? '')} · ${formatDuration(ms)}`;
+  return `${status ?? code} · ${formatDuration(ms)}`;
 }
 
 function When({ dot: { state, at } }: { readonly dot: Dot }) {

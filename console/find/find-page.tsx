@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { lookUpQuery } from '../api/reads.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { inWords } from '../parts/outcome.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { useTitle } from '../parts/title.ts';
 import { placeOf } from './places.ts';
 
@@ -52,7 +52,7 @@ export function FoundPage() {
       <ul className="found">
         {data.found.map(({ kind, summary, path }) => (
           <li key={path}>
-            <span className="chip">{inWords(kind)}</span> <Foreign text={summary} /> <Way path={path} />
+            <span className="chip">{inWords(kind)}</span> <Sentence text={summary} /> <Way path={path} />
           </li>
         ))}
       </ul>

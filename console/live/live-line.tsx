@@ -23,8 +23,7 @@ export function LiveLine({ row, style, index }: Props) {
       </span>
       <span role="cell" className="event">
         <Way row={row}>
-          {type}
-          <span className="slash">/</span>
+          <span className="type">{type}/</span>
           {subType}
         </Way>
         {trigger === 'live' ? null : (
@@ -78,7 +77,7 @@ function ResultOf({ result }: { readonly result: Result }) {
   }
   return (
     <>
-      <Outcome tone="bad">{answered ?? inWords(failure ?? status)}</Outcome> {took}
+      <Outcome tone="bad">{answered ?? failure ?? inWords(status)}</Outcome> {took}
       <span className="note">
         {status === 'failed' && nextAt !== null ? (
           <>

@@ -1,5 +1,5 @@
 import type { StreamNews } from '../../client/merchant-stream.ts';
-import type { Delivery, EventListed } from '../api/reads.ts';
+import type { Delivery, EventListed } from '../api/shapes.ts';
 
 /** What has become of an event at an endpoint, as far as it is known. */
 export type Result =

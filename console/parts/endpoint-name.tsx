@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { type Endpoint, endpointsQuery } from '../api/reads.ts';
+import { endpointsQuery } from '../api/reads.ts';
+import type { Endpoint } from '../api/shapes.ts';
 import { Foreign } from './foreign.tsx';
 import { shortId } from './short-id.ts';
 

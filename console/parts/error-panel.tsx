@@ -4,8 +4,10 @@ import { Copy } from './copy.tsx';
 /** What went wrong, in the words of the API, with the id of the request for support. */
 export function ErrorPanel({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   const isRefused = error instanceof Refusal;
+  // An id that nothing has is an answer, not a fault.
+  const isAnswer = isRefused && error.status === 404;
   return (
-    <section className="panel error" role="alert">
+    <section className={isAnswer ? 'panel answer' : 'panel error'} role="alert">
       <h2>{isRefused ? error.title : 'This did not work'}</h2>
       <p>{error.message}</p>
       {isRefused && error.requestId !== null ? (
@@ -14,7 +16,7 @@ export function ErrorPanel({ error, retry }: { readonly error: Error; readonly r
           {error.code === undefined ? null : <> · {error.code}</>}
         </p>
       ) : null}
-      {retry === undefined ? null : (
+      {retry === undefined || isAnswer ? null : (
         <button type="button" onClick={retry}>
           Try again
         </button>

@@ -10,8 +10,8 @@ import { OpenLink, SignedOut } from './sign-in.tsx';
 
 /** The frame around every screen; without a session it shows how to get one. */
 export function Shell() {
-  const { data, error, refetch } = useSignIn();
   const [link, setLink] = useState(heldLink);
+  const { data, error, refetch } = useSignIn(link === undefined);
   if (link !== undefined) return <OpenLink link={link} onEnd={() => setLink(undefined)} />;
   if (data?.state === 'in') return <Frame session={data.session} />;
   if (data?.state === 'out') return <SignedOut code={data.code} />;

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import type { Delivery, StoryEvent } from '../api/reads.ts';
+import type { Delivery, StoryEvent } from '../api/shapes.ts';
 import { EndpointName } from '../parts/endpoint-name.tsx';
-import { Foreign } from '../parts/foreign.tsx';
 import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { shortId } from '../parts/short-id.ts';
 import { Time } from '../parts/time.tsx';
 
@@ -51,14 +51,22 @@ export function StoryEvents({ events, hasMore, subject }: Props) {
   );
 }
 
+/** The merchant chose it: a filter, or the API version of the endpoint. */
+const CHOSEN: ReadonlySet<string> = new Set([
+  'filtered',
+  'type_not_in_api_version',
+  'subtype_not_in_api_version',
+]);
+
 function Fate({ line }: { readonly line: StoryEvent['endpoints'][number] }) {
-  const { endpoint_uuid: endpoint, outcome, explanation, deliveries } = line;
+  const { endpoint_uuid: endpoint, outcome, explanation, deliveries, verdict } = line;
+  const tone = CHOSEN.has(verdict) ? 'none' : toneOf(outcome);
   return (
     <li>
       <span className="name">{endpoint === null ? 'no endpoint' : <EndpointName uuid={endpoint} />}</span>
-      <Outcome tone={toneOf(outcome)}>{inWords(outcome)}</Outcome>
+      <Outcome tone={tone}>{inWords(outcome)}</Outcome>
       <p>
-        <Foreign text={explanation} />
+        <Sentence text={explanation} />
       </p>
       {deliveries.length === 0 ? null : (
         <p className="deliveries">

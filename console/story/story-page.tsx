@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
-import { type Story, type StoryEvent, storyQuery } from '../api/reads.ts';
+import { storyQuery } from '../api/reads.ts';
+import type { Story, StoryEvent } from '../api/shapes.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Id } from '../parts/id.tsx';
@@ -71,7 +72,8 @@ function Endpoints({ endpoints }: { readonly endpoints: Story['endpoints'] }) {
   return (
     <section className="panel">
       <h2>Endpoints</h2>
-      <div className="scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <section className="scroll" tabIndex={0} aria-label="Counts per endpoint">
         <table>
           <thead>
             <tr>
@@ -101,7 +103,7 @@ function Endpoints({ endpoints }: { readonly endpoints: Story['endpoints'] }) {
                 </th>
                 <td className="number">{endpoint.received}</td>
                 <td className={endpoint.owed > 0 ? 'number waits' : 'number'}>{endpoint.owed}</td>
-                <td className={endpoint.not_received > 0 ? 'number lacks' : 'number'}>
+                <td className={endpoint.not_received > 0 ? 'number strong' : 'number'}>
                   {endpoint.not_received}
                 </td>
                 <td>
@@ -116,7 +118,7 @@ function Endpoints({ endpoints }: { readonly endpoints: Story['endpoints'] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </section>
   );
 }

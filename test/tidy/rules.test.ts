@@ -279,6 +279,7 @@ describe('the rules on folders, words and titles', () => {
       ['services/api/a.ts', 'const a = globalThis.__test__;'],
       ['docs/a.md', 'see /work/notes.md', /one machine/],
       ['scripts/a.ts', "const dir = '/tmp/a';", /os\.tmpdir/],
+      ['console/a.tsx', 'const a = <p dangerouslySetInnerHTML={{ __html: body }} />;', /as text/],
     ],
     [
       ['services/api/a.ts', "const path = 'network/work/a'; // todos and mastodon"],
