@@ -81,7 +81,7 @@ function ResultOf({ result }: { readonly result: Result }) {
       <span className="note">
         {status === 'failed' && nextAt !== null ? (
           <>
-            attempt {attempt + 1} of {attemptsMax} <Countdown to={nextAt} />
+            attempt {attempt + 1}/{attemptsMax} <Countdown to={nextAt} />
           </>
         ) : (
           `${inWords(status)} after ${attempt}`

@@ -65,7 +65,7 @@ export function LiveList({ rows, grouped }: Props) {
       >
         <div role="rowgroup" className="row-heads">
           <div role="row" className="line">
-            {['Time', 'Event', 'Transaction', 'Endpoint', 'Result'].map((name) => (
+            {['Time', 'Event', 'Subject', 'Endpoint', 'Result'].map((name) => (
               <span key={name} role="columnheader">
                 {name}
               </span>

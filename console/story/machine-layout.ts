@@ -3,8 +3,8 @@ import { START, type Table } from '../../services/domain/catalog/machines.ts';
 const COLUMN_GAP = 44;
 const ROW_GAP = 22;
 const BOX_HEIGHT = 30;
-const CHARACTER_WIDTH = 7.3;
-const BOX_PADDING = 22;
+const CHARACTER_WIDTH = 7.7;
+const BOX_PADDING = 24;
 const MARGIN = 6;
 /** Room above and below for arrows that go back. */
 const BEND = 26;

@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser, openBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
+import { TcpLine } from '../support/faults/tcp-line.ts';
 import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
 import { type ConsoleService, HOSTILE, startConsoleService } from './support/console-service.ts';
 
@@ -15,6 +16,7 @@ const path = findBrowser();
 const START_MAX_MS = 120_000;
 const FLOW_MAX_MS = 240_000;
 const WAIT_MAX_MS = 60_000;
+const NOBODY_LISTENS = 1;
 
 let service: ConsoleService;
 let browser: Browser;
@@ -135,15 +137,36 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
     await eventually('there is more than fits', async () => (await rows(page).count()) > 12, WAIT_MAX_MS);
     const list = page.locator('.rows');
     await list.evaluate((element) => element.scrollTo({ top: 170 }));
-    const first = page.locator('.all-rows .line[aria-rowindex="6"]');
-    const before = await first.textContent();
+    const first = page.locator('.all-rows .line[aria-rowindex="6"]').locator('.event, .endpoint');
+    const before = await first.allTextContents();
     await service.sim('trigger', 'KYC/FULL_USER', '--wait', '0s');
     const unseen = page.getByRole('button', { name: /^↑ \d+ new$/ });
     await unseen.waitFor();
-    expect(await first.textContent()).toBe(before);
+    expect(await first.allTextContents()).toEqual(before);
     await unseen.click();
     await rows(page).filter({ hasText: 'FULL_USER' }).first().waitFor();
     await context.close();
+  });
+
+  test('goes on after a break where it was, and says so meanwhile', async () => {
+    const port = Number(new URL(service.hookrail.apiUrl).port);
+    const line = await TcpLine.open(port);
+    const { page, context } = await openPage(browser, service.hookrail.apiUrl, {});
+    const link = new URL(await service.link());
+    link.port = String(line.port);
+    await page.goto(link.href);
+    await page.getByRole('button', { name: 'Open' }).click();
+    const state = (says: string) => page.locator('.state-of-live', { hasText: says }).waitFor();
+    await state('● live');
+    line.leadTo(NOBODY_LISTENS);
+    await state('reconnecting');
+    await service.sim('trigger', 'KYB/ACTIVE', '--wait', '0s');
+    expect(await rows(page).filter({ hasText: 'KYB/ACTIVE' }).count()).toBe(0);
+    line.leadTo(port);
+    await rows(page).filter({ hasText: 'KYB/ACTIVE' }).first().waitFor();
+    await state('● live');
+    await context.close();
+    line.close();
   });
 
   test('spends a link once, and says when one does not work', async () => {
