@@ -10,6 +10,8 @@ RUN npm ci --omit=dev --ignore-scripts \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node
 COPY openapi.yaml ./
 COPY bin ./bin
+COPY client ./client
+COPY console ./console
 COPY docs/receivers ./docs/receivers
 COPY schemas ./schemas
 COPY services ./services

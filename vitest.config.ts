@@ -123,7 +123,7 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     coverage: {
       provider: 'v8',
-      include: ['services/**/*.ts', 'simulator/**/*.ts'],
+      include: ['client/**/*.ts', 'console/**/*.{ts,tsx}', 'services/**/*.ts', 'simulator/**/*.ts'],
       reporter: ['text-summary'],
     },
     projects: [

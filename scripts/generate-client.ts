@@ -1,12 +1,12 @@
 /**
- * Generates simulator/generated/merchant-api.ts, the types of the REST API's operations, from openapi.yaml: the simulator
- * calls the API through a client that knows them. `--check` writes nothing and exits 1 when the file is out of date.
+ * Generates client/generated/merchant-api.ts, the types of the REST API's operations, from openapi.yaml: simulator and
+ * console call the API through clients that know them. `--check` writes nothing and exits 1 when the file is out of date.
  */
 import openapiTS, { astToString, type OpenAPITSOptions } from 'openapi-typescript';
 import { OPENAPI_FILE } from '../services/api/description.ts';
 import { keepGenerated } from './keep-generated.ts';
 
-const TARGET = 'simulator/generated/merchant-api.ts';
+const TARGET = 'client/generated/merchant-api.ts';
 
 /** A property with a default may be left out of a request. */
 const OPTIONS: OpenAPITSOptions = { defaultNonNullable: false, silent: true };

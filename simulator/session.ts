@@ -1,7 +1,7 @@
+import { formatCountdown } from '../client/duration.ts';
+import { ServiceClock } from '../client/service-clock.ts';
 import { asTyped } from '../services/messages/as-typed.ts';
 import { ApiClient, type ClientOptions, limitReached } from './client/api-client.ts';
-import { ServiceClock } from './client/service-clock.ts';
-import { formatCountdown } from './duration.ts';
 import { CommandFailure, EXIT } from './exit.ts';
 import { OUTPUT_FORMATS, Output, type OutputFormat } from './output.ts';
 import { type Environment, type GlobalOptions, Settings } from './settings.ts';

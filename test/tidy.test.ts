@@ -48,6 +48,8 @@ const LANDMARKS = [
   'services/store/store.ts',
   'services/store/sqlite/sqlite-store.ts',
   'services/process/clock.ts',
+  'client/merchant-stream.ts',
+  'console/main.tsx',
   'simulator/cli.ts',
   'scripts/bench/bench.ts',
 ];

@@ -1,12 +1,24 @@
-// Compiles services and simulator to dist, file by file, and copies what they read: `npm run build`, and the executable
-// in a checkout. Plain JavaScript with esbuild, not tsc: a fresh clone without the test tools can run it, in a second.
+// Compiles services and simulator to dist, file by file, bundles the console, and copies what they read: `npm run build`,
+// and the executable in a checkout. Plain JavaScript with esbuild, not tsc: a fresh clone without the test tools can run it, in a second.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundleConsole } from './bundle-console.mjs';
 
-const SOURCES = ['services', 'simulator', 'schemas', 'docs/receivers', 'openapi.yaml', 'package.json'];
+const SOURCES = [
+  'client',
+  'console',
+  'services',
+  'simulator',
+  'schemas',
+  'docs/receivers',
+  'openapi.yaml',
+  'package.json',
+];
 /** Says what dist was built from. */
 const STAMP = '.built-from';
+/** Bundled for browsers, not compiled file by file. */
+const BUNDLED = /^console[/\\]/;
 /** Where better-sqlite3 looks for a binary that was compiled on this machine, before it takes the one that it brings. */
 export const COMPILED = ['Debug', 'Release'].map(
   (kind) => `node_modules/better-sqlite3/build/${kind}/better_sqlite3.node`,
@@ -31,6 +43,7 @@ function sourcesOf(root) {
 function stampOf(root, sources) {
   const tools = [
     'bin/checkout/build.mjs',
+    'bin/checkout/bundle-console.mjs',
     'package-lock.json',
     'node_modules/.package-lock.json',
     ...COMPILED,
@@ -62,7 +75,7 @@ export async function build(root) {
   const isModule = (path) => path.endsWith('.ts');
   const { outputFiles } = await compile({
     absWorkingDir: root,
-    entryPoints: sources.filter(isModule),
+    entryPoints: sources.filter((path) => isModule(path) && !BUNDLED.test(path)),
     outdir: dist,
     outbase: root,
     format: 'esm',
@@ -78,12 +91,14 @@ export async function build(root) {
     write: false,
     logLevel: 'warning',
   });
+  const bundled = await bundleConsole(root, compile);
   // The process goes on, perhaps for weeks: its compiler does not.
   await stop();
-  const copies = sources.filter((path) => !isModule(path));
+  const copies = sources.filter((path) => !isModule(path) && !BUNDLED.test(path));
   const wanted = new Map([
     ...outputFiles.map(({ path, contents }) => [path, Buffer.from(contents)]),
     ...copies.map((path) => [join(dist, path), readFileSync(join(root, path))]),
+    ...[...bundled].map(([path, contents]) => [join(dist, path), contents]),
   ]);
   for (const [path, contents] of wanted) replace(path, contents);
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {

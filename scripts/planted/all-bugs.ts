@@ -3,6 +3,7 @@ import { COMMIT_BUGS } from './brokers/commits.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { SEQUENCE_BUGS } from './brokers/sequences.ts';
 import { CONNECTION_BUGS } from './connections.ts';
+import { CONSOLE_BUGS } from './console/bugs.ts';
 import { CONTENT_BUGS } from './contents/bugs.ts';
 import { FIND_BUGS } from './find/bugs.ts';
 import { FIRST_ATTEMPT_BUGS } from './first-attempts.ts';
@@ -53,6 +54,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...LANE_BUGS,
   ...PARKING_BUGS,
   ...CONNECTION_BUGS,
+  ...CONSOLE_BUGS,
   ...CONTENT_BUGS,
   ...WAY_BUGS,
   ...TOLD_BUGS,

@@ -147,7 +147,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'link-stays-failed',
     bug: 'a linked bank account that failed cannot become active',
-    file: 'simulator/machines/tables.ts',
+    file: 'services/domain/catalog/machines.ts',
     text: "FAILED: ['ACTIVE', 'DISABLED'],",
     replacement: "FAILED: ['DISABLED'],",
     test: 'test/simulator/machines.test.ts',

@@ -8,9 +8,9 @@ import {
 } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_MEANINGS } from '../../services/domain/catalog/event-meanings.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
+import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { MACHINES } from '../../simulator/machines/tables.ts';
 import { knownValues } from '../webhooks/body-schema.ts';
 import { allWebhooks, type Webhook } from './description.ts';
 import { codeSample, codeTabs } from './highlight.ts';

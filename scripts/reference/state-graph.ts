@@ -1,4 +1,4 @@
-import { START, type Table } from '../../simulator/machines/tables.ts';
+import { START, type Table } from '../../services/domain/catalog/machines.ts';
 import { type Html, html } from './html.ts';
 
 /** Stands for "whatever the state was" where nearly every state may be followed by the same one. */

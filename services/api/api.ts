@@ -20,6 +20,7 @@ import { FailedKeys } from './access/failed-keys.ts';
 import { refuseForeignNames } from './access/host-check.ts';
 import { authenticate, type Environment } from './auth.ts';
 import { boundValues, readJson } from './body.ts';
+import { mountConsole } from './console/serve-console.ts';
 import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { lookUp } from './find/lookup.ts';
@@ -135,6 +136,7 @@ function createApp(
     refuseForeignNames({ ...context, names: context.options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
+  mountConsole(app, context.options.consoleFrameAncestors);
   const known = authenticateMerchant(context);
   const merchant = [known, general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];

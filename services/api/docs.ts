@@ -5,6 +5,7 @@ import { DOCS_PASS_PARAMETER } from '../domain/access/docs-pass.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Environment } from './auth.ts';
+import { pageHeaders } from './console/page-headers.ts';
 import { DESCRIPTION_FILE } from './description.ts';
 import { filledIn, type ReferenceFile, readReference, type SandboxAccess } from './reference.ts';
 import { DocsVisits } from './sandbox/docs-visits.ts';
@@ -15,25 +16,6 @@ export const apiHeaders: RequestHandler = helmet({
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   },
-  strictTransportSecurity: false,
-});
-
-/** Pages load everything from here, so they work without the internet, and nothing in them is inline. */
-const pageHeaders = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'"],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  referrerPolicy: { policy: 'no-referrer' },
   strictTransportSecurity: false,
 });
 
@@ -70,7 +52,7 @@ export function mountDocs(
     response.send(description);
   });
   app.get('/docs', mark('/docs'), (_request, response) => response.redirect(302, '/docs/'));
-  app.get('/docs/{*path}', mark('/docs'), pageHeaders, (request, response, next) => {
+  app.get('/docs/{*path}', mark('/docs'), pageHeaders(), (request, response, next) => {
     const file = files.get(request.path.slice('/docs/'.length));
     if (file === undefined) return next();
     if (!file.isPage) return sendFile(response, file, file.text);
@@ -108,6 +90,7 @@ const WHERE = {
   name: 'hookrail',
   reference: '/docs/',
   description: '/openapi.yaml',
+  console: '/console/',
   merchant_api: '/merchant/webhook-endpoints',
   producer_api: '/producer/events',
   health: '/readyz on the operations port (HOOKRAIL_OPS_PORT)',

@@ -1,11 +1,11 @@
 import { entityKindsOf, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_MEANINGS } from '../../services/domain/catalog/event-meanings.ts';
+import { MACHINES, START } from '../../services/domain/catalog/machines.ts';
 import { API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import type { EventType } from '../../services/domain/event.ts';
 import { uuidV5 } from '../../services/domain/ids.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
-import { MACHINES, START } from '../machines/tables.ts';
 
 /** The merchant, user and corporate of the samples: those of the reference, so that the bodies are the same. */
 const MERCHANT = '0a4f6a52-41f4-4c25-9a3e-9d4b8c4d6a10';

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../../client/duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { type JUnitCase, junitXml } from '../junit.ts';
 import type { Output } from '../output.ts';

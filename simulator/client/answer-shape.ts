@@ -1,5 +1,5 @@
+import type { components } from '../../client/generated/merchant-api.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import type { components } from '../generated/merchant-api.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,13 +1,13 @@
 import createClient, { type Client } from 'openapi-fetch';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../../client/duration.ts';
+import type { paths } from '../../client/generated/merchant-api.ts';
+import { ServiceClock } from '../../client/service-clock.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
-import type { paths } from '../generated/merchant-api.ts';
 import { mustHave, type Shape } from './answer-shape.ts';
 import { ApiRefusal, asProblem } from './api-refusal.ts';
 import { withVisibleTexts } from './foreign-texts.ts';
 import { OTHER_ENVIRONMENT, productionRefused, refuseProduction } from './production.ts';
 import { readText } from './read-text.ts';
-import { ServiceClock } from './service-clock.ts';
 import { sleep } from './sleep.ts';
 
 /** The time limit of a response, unless the call has its own. */

@@ -1,9 +1,9 @@
-import { formatCountdown } from '../duration.ts';
+import { formatCountdown } from '../../client/duration.ts';
+import type { StreamNews, StreamPause } from '../../client/merchant-stream.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import { ApiRefusal } from './api-refusal.ts';
 import { EndpointNames } from './endpoint-names.ts';
 import type { MerchantApi } from './merchant-api.ts';
-import type { StreamNews, StreamPause } from './merchant-stream.ts';
 import { sleep } from './sleep.ts';
 import type { Watched, WatchedDelivery, WatchNews } from './watch-news.ts';
 import { FINAL, WatchedEvents } from './watched-events.ts';

@@ -1,5 +1,7 @@
+import type { components, operations } from '../../client/generated/merchant-api.ts';
+import type { StreamNews, StreamOptions } from '../../client/merchant-stream.ts';
+import type { ServiceClock } from '../../client/service-clock.ts';
 import type { ApiVersion } from '../../services/domain/endpoint.ts';
-import type { components, operations } from '../generated/merchant-api.ts';
 import {
   DELIVERY,
   DELIVERY_DETAIL,
@@ -16,8 +18,7 @@ import {
   withTexts,
 } from './answer-shape.ts';
 import { type ApiClient, bodyOf } from './api-client.ts';
-import { merchantStream, type StreamNews, type StreamOptions } from './merchant-stream.ts';
-import type { ServiceClock } from './service-clock.ts';
+import { merchantStream } from './merchant-stream.ts';
 
 type Schemas = components['schemas'];
 

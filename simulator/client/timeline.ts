@@ -1,6 +1,7 @@
+import { formatCountdown, formatDuration } from '../../client/duration.ts';
+import { endOf, plannedGap, scaleOf } from '../../client/schedule.ts';
 import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { formatCountdown, formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import { layout } from '../terminal/width.ts';
 import type { EndpointName } from './endpoint-names.ts';
@@ -78,10 +79,6 @@ export function clockTime(at: string, now: number, digits: 'seconds' | 'millisec
   return isToday ? iso.slice(11, digits === 'seconds' ? 19 : 23) : `${iso.slice(5, 10)} ${iso.slice(11, 19)}`;
 }
 
-function endOf({ started_at, duration_ms }: AttemptAnswer): number {
-  return Date.parse(started_at) + duration_ms;
-}
-
 /** Returns what the receiver answered, on one line, or why there was no answer. */
 function resultOf(attempt: AttemptAnswer): string {
   const {
@@ -95,12 +92,6 @@ function resultOf(attempt: AttemptAnswer): string {
   if (text === '') return code === null || code.startsWith('http_') ? '' : visible(detail ?? code);
   const shown = text.length > SAID_MAX ? `${text.slice(0, SAID_MAX - 1)}…` : text;
   return visible(`"${shown}"`);
-}
-
-/** Returns how long the delivery waits for its next attempt in all; undefined when none was made. */
-function plannedGap({ next_attempt_at, attempts }: DeliveryDetailAnswer): number | undefined {
-  const last = attempts.at(-1);
-  return last && Math.max(0, Date.parse(next_attempt_at ?? '') - endOf(last));
 }
 
 function nextRow(delivery: DeliveryDetailAnswer, output: Output, now: number): readonly string[] {
@@ -122,13 +113,6 @@ function laterGaps(delivery: DeliveryDetailAnswer): readonly string[] {
   );
   const numbers = next + 1 === max ? String(max) : `${next + 1} … ${max}`;
   return [`· ${numbers}  ${gaps.join(' · ')}`];
-}
-
-/** Returns by what the sandbox divides its delays: the schedule's delay against the one that was planned. */
-function scaleOf(retry: number, plannedMs: number | undefined): number {
-  if (retry < 1 || retry >= ATTEMPTS_MAX || plannedMs === undefined || plannedMs <= 0) return 1;
-  const scale = (retryDelaySeconds(retry) * 1000) / plannedMs;
-  return scale < 1.1 ? 1 : scale;
 }
 
 /** Colours a status: green for delivered, yellow for in progress, red for given up. */

@@ -1,6 +1,6 @@
+import type { StreamNews } from '../../client/merchant-stream.ts';
 import type { EndpointNames } from './endpoint-names.ts';
 import type { DeliveryDetailAnswer } from './merchant-api.ts';
-import type { StreamNews } from './merchant-stream.ts';
 import type { Watched, WatchedAttempt, WatchedDelivery, WatchNews } from './watch-news.ts';
 
 type Routing = readonly {

@@ -1,5 +1,6 @@
 import type { Argv, CommandModule } from 'yargs';
 import { subTypesOf } from '../../services/domain/catalog/catalog.ts';
+import { START } from '../../services/domain/catalog/machines.ts';
 import { API_VERSION_DEFAULT, API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../catalog/entries.ts';
 import { descriptionText, readSchemas, schemaOf } from '../catalog/schemas.ts';
 import { usage } from '../exit.ts';
-import { START } from '../machines/tables.ts';
 import type { Output } from '../output.ts';
 import { type EventName, parseEventName } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';

@@ -1,8 +1,9 @@
 import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../../client/duration.ts';
 import { meantName } from '../../services/messages/did-you-mean.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { type ClockState, OperationsClient } from '../client/operations.ts';
-import { formatDuration, meantDuration, parseDuration } from '../duration.ts';
+import { meantDuration, parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, mistyped, usage } from '../exit.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { ClockLines, describeClock } from './clock/clock-lines.ts';

@@ -1,8 +1,9 @@
 import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../../client/duration.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { EndpointNames } from '../client/endpoint-names.ts';
 import { METRIC_GROUPS, MerchantApi, type MetricsAnswer } from '../client/merchant-api.ts';
-import { formatDuration, parseDuration } from '../duration.ts';
+import { parseDuration } from '../duration.ts';
 import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { parsePast, pastTime } from '../past-time.ts';

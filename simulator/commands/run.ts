@@ -1,8 +1,8 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../../client/duration.ts';
 import { eventToJson } from '../../services/codec/event-json.ts';
 import { errorLine } from '../../services/messages/error-message.ts';
-import { formatDuration } from '../duration.ts';
 import { usage } from '../exit.ts';
 import { isRecorded, journeyLine, playSteps, recordSent, runStepOf } from '../runs/play-steps.ts';
 import { RunStore } from '../runs/run-store.ts';

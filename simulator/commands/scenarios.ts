@@ -1,5 +1,5 @@
 import type { Argv, CommandModule } from 'yargs';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../../client/duration.ts';
 import type { Output } from '../output.ts';
 import { readScenario, scenarioNames } from '../scenario/library.ts';
 import { describeCondition } from '../scenario/player.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { formatDuration } from '../../client/duration.ts';
 import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import type { MerchantApi, TestAnswer } from '../client/merchant-api.ts';
 import { paintStatus } from '../client/timeline.ts';
-import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import { parseEventName } from '../scenario/event-name.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
+import { formatDuration } from '../../client/duration.ts';
+import type { ServiceClock } from '../../client/service-clock.ts';
 import { ApiRefusal } from '../client/api-refusal.ts';
 import { type EndpointAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { OperationsClient } from '../client/operations.ts';
-import type { ServiceClock } from '../client/service-clock.ts';
-import { formatDuration } from '../duration.ts';
 import { CommandFailure } from '../exit.ts';
 import type { Session } from '../session.ts';
 import type { Sourced } from '../settings.ts';

@@ -1,4 +1,4 @@
-import type { components } from '../generated/merchant-api.ts';
+import type { components } from '../../client/generated/merchant-api.ts';
 
 export type StreamAttempt = components['schemas']['StreamAttempt'];
 

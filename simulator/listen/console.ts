@@ -1,14 +1,15 @@
+import { curlOf } from '../../client/curl.ts';
+import { formatCountdown } from '../../client/duration.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { messageOf } from '../../services/messages/error-message.ts';
-import { formatCountdown } from '../duration.ts';
 import { CommandFailure } from '../exit.ts';
 import type { Output } from '../output.ts';
 import type { Footer } from '../terminal/footer.ts';
 import type { Keyboard } from '../terminal/keyboard.ts';
-import { curlOf, signedHeaders } from './curl.ts';
 import { entryDetails, statusOf, timeOf } from './entry-lines.ts';
 import type { ForwardTarget } from './forward-target.ts';
 import type { Entry } from './intake.ts';
+import { signedHeaders } from './signed-headers.ts';
 
 /** The work behind the keys. */
 export interface ConsoleActions {

@@ -1,6 +1,6 @@
+import type { components } from '../../client/generated/merchant-api.ts';
+import { REPLACED_WAIT_MS, serverSentEvents } from '../../client/server-sent-events.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { REPLACED_WAIT_MS, serverSentEvents } from '../client/server-sent-events.ts';
-import type { components } from '../generated/merchant-api.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,5 +1,5 @@
+import { formatDuration } from '../../client/duration.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { formatDuration } from '../duration.ts';
 import type { Output } from '../output.ts';
 import { prettyBody, verdictText, withoutSecret } from '../receiver/arrival-lines.ts';
 import { firstWords } from '../receiver/body-summary.ts';

@@ -1,5 +1,5 @@
+import { formatCountdown } from '../../client/duration.ts';
 import { secretHint } from '../../services/domain/secret.ts';
-import { formatCountdown } from '../duration.ts';
 import type { Output } from '../output.ts';
 import type { ForwardTarget } from './forward-target.ts';
 import type { EndpointTrouble, ReadyListener } from './listener.ts';

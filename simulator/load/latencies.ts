@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { StreamNews } from '../client/merchant-stream.ts';
+import type { StreamNews } from '../../client/merchant-stream.ts';
 
 /** The results of the deliveries of a load. */
 export interface DeliveryCounts {

@@ -1,4 +1,4 @@
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../../client/duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Output } from '../output.ts';
 import type { DeliveryCounts, LatencyTable, Slice } from './latencies.ts';

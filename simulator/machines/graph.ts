@@ -1,5 +1,5 @@
+import { MACHINES, START, type Table } from '../../services/domain/catalog/machines.ts';
 import type { Scenario, Step } from '../scenario/scenario-format.ts';
-import { MACHINES, START, type Table } from './tables.ts';
 import { ENTITY, stateAfter } from './world.ts';
 
 /** Draws a state machine as a Mermaid diagram. */

@@ -1,4 +1,4 @@
-import { MACHINES, START } from './tables.ts';
+import { MACHINES, START } from '../../services/domain/catalog/machines.ts';
 
 /** The fields of an event that affect the state. */
 export interface Move {

@@ -1,7 +1,7 @@
+import type { components } from '../../client/generated/merchant-api.ts';
 import { DELIVERY, EVENT, pageOf } from '../client/answer-shape.ts';
 import { type ApiClient, bodyOf } from '../client/api-client.ts';
 import { type DeliveryAnswer, type DeliveryDetailAnswer, MerchantApi } from '../client/merchant-api.ts';
-import type { components } from '../generated/merchant-api.ts';
 import type { SentStep } from './run-store.ts';
 
 export type EventListed = components['schemas']['EventListed'];

@@ -1,8 +1,8 @@
 import { entityKindsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
+import { MACHINES, START } from '../../services/domain/catalog/machines.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
 import { didYouMean } from '../../services/messages/did-you-mean.ts';
 import { usage } from '../exit.ts';
-import { MACHINES, START } from '../machines/tables.ts';
 import { ENTITY, type World } from '../machines/world.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 

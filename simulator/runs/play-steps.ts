@@ -1,9 +1,9 @@
+import { formatDuration } from '../../client/duration.ts';
 import { eventToJson } from '../../services/codec/event-json.ts';
 import { DeliveryWatch } from '../client/delivery-watch.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import { adviseOn } from '../commands/delivery-advice.ts';
 import { endWait } from '../commands/wait-end.ts';
-import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import { describeExpectation, judge, type Verdict } from '../scenario/expectations.ts';
 import { LiveLines } from '../scenario/live-lines.ts';

@@ -1,7 +1,7 @@
+import { formatDuration } from '../../client/duration.ts';
 import { ApiRefusal } from '../client/api-refusal.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
 import type { WatchNews } from '../client/watch-news.ts';
-import { formatDuration } from '../duration.ts';
 import type { Session } from '../session.ts';
 
 const LOOK_MS_MIN = 100;

@@ -1,4 +1,4 @@
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../../client/duration.ts';
 import type { Expectation } from '../scenario/scenario.ts';
 import type { LoggedDelivery, LoggedEvent } from './log-of-run.ts';
 import type { Run, RunStep, SentStep } from './run-store.ts';

@@ -1,7 +1,7 @@
+import { START } from '../../services/domain/catalog/machines.ts';
 import type { ApiVersion } from '../../services/domain/endpoint.ts';
 import type { EventType } from '../../services/domain/event.ts';
 import { parseDuration } from '../duration.ts';
-import { START } from '../machines/tables.ts';
 import { ENTITY } from '../machines/world.ts';
 import {
   candidatesFor,

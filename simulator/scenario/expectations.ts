@@ -1,7 +1,7 @@
+import { formatDuration } from '../../client/duration.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import type { DeliveryDetailAnswer } from '../client/merchant-api.ts';
 import type { Watched, WatchedDelivery } from '../client/watch-news.ts';
-import { formatDuration } from '../duration.ts';
 import { whySkipped } from './live-lines.ts';
 import type { Expectation, ExpectedStatus } from './scenario-format.ts';
 

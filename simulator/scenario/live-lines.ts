@@ -1,9 +1,9 @@
+import { formatDuration } from '../../client/duration.ts';
+import type { ServiceClock } from '../../client/service-clock.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { limitReached } from '../client/api-client.ts';
 import { type EndpointName, endpointJson } from '../client/endpoint-names.ts';
-import type { ServiceClock } from '../client/service-clock.ts';
 import type { Watched, WatchedAttempt, WatchedDelivery, WatchNews } from '../client/watch-news.ts';
-import { formatDuration } from '../duration.ts';
 import { isIdleListener } from '../listen/listen-endpoint.ts';
 import type { Output } from '../output.ts';
 import type { Sent } from '../sinks/sinks.ts';

@@ -1,6 +1,6 @@
+import { formatCountdown } from '../../client/duration.ts';
+import type { ServiceClock } from '../../client/service-clock.ts';
 import type { DeliveryWatch } from '../client/delivery-watch.ts';
-import type { ServiceClock } from '../client/service-clock.ts';
-import { formatCountdown } from '../duration.ts';
 import type { EventSink, Sent } from '../sinks/sinks.ts';
 import type { PlannedAction, PlannedStep } from './plan.ts';
 import type { Condition } from './scenario-format.ts';

@@ -1,5 +1,5 @@
+import { formatDuration } from '../../client/duration.ts';
 import { retryDelaySeconds } from '../../services/domain/retry.ts';
-import { formatDuration } from '../duration.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Outcome } from '../scenario/expectations.ts';
 

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { OPENAPI_FILE } from '../../services/api/description.ts';
 import { fieldsOf, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
+import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { MACHINES } from '../../simulator/machines/tables.ts';
 import { openDocs } from '../support/api/docs-visit.ts';
 import { openapi, operations } from '../support/api/openapi-check.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
@@ -164,7 +164,12 @@ test('/ says where things are: to programs as JSON, to browsers by the reference
   const answer = await fetch(api.api.url);
   expect([answer.status, await answer.json()]).toMatchObject([
     200,
-    { reference: '/docs/', description: '/openapi.yaml', producer_api: '/producer/events' },
+    {
+      reference: '/docs/',
+      description: '/openapi.yaml',
+      console: '/console/',
+      producer_api: '/producer/events',
+    },
   ]);
   const browser = await fetch(api.api.url, {
     headers: { accept: 'text/html,*/*;q=0.8' },

@@ -5,12 +5,12 @@ import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
+import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { sampleBody } from '../../simulator/catalog/entries.ts';
 import { readSchemas, schemaOf } from '../../simulator/catalog/schemas.ts';
 import { EXIT } from '../../simulator/exit.ts';
-import { MACHINES } from '../../simulator/machines/tables.ts';
 import { simHere } from './support/command-line.ts';
 
 /** Nothing is given: no address, no key, no data directory. */

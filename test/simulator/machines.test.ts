@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
-import { MACHINES, START } from '../../simulator/machines/tables.ts';
+import { MACHINES, START } from '../../services/domain/catalog/machines.ts';
 import { type Move, World } from '../../simulator/machines/world.ts';
 
 const onRamp = (subType: string, status?: string): Move => ({

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { at, type Module, type Problem, walk } from './project.ts';
 
 /** Where foreign text is read. */
-const FOLDERS = /^(?:services|simulator|bin)\//;
+const FOLDERS = /^(?:client|console|services|simulator|bin)\//;
 /** By an automaton: its verdict is the same every time, unlike that of a search for an attack by chance. */
 const CHECK = { checker: 'automaton', timeout: 60_000 } as const;
 

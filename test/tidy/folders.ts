@@ -18,7 +18,7 @@ export function folderProblems(file: ProjectFile): Problem[] {
 const FOLDER_FILES_MAX = 20;
 
 /** The folders that hold code. */
-const HELD = /^(services|simulator|scripts|test)(\/|$)/;
+const HELD = /^(client|console|services|simulator|scripts|test)(\/|$)/;
 
 /** A file per promise of the README: its table there is how the folder is read. */
 const UNBOUNDED = new Set(['test/guarantees']);

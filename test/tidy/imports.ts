@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
-import { PARTS, type Part } from './layout.ts';
+import { PARTS } from './layout.ts';
+import type { Part } from './part.ts';
 import { at, type Module, type Problem, walk } from './project.ts';
 
 /** May import everything; nothing else may import them. */
@@ -51,7 +52,7 @@ export function importProblems(module: Module): Problem[] {
 }
 
 function relativeProblem(module: Module, target: string): string | undefined {
-  if (!/\.(ts|mjs|json|avsc)$/.test(target))
+  if (!/\.(tsx?|mjs|json|avsc)$/.test(target))
     return `"${target}" has no ending. Write the file's real name, with .ts.`;
   const from = partOf(module.path);
   const toPath = posix.normalize(posix.join(posix.dirname(module.path), target));

@@ -1,19 +1,7 @@
 /** The parts of the project, and which may import which. */
-/**
- * A part of the project and what it may import. The first part whose `files` match a path owns the file.
- * `parts` names other parts (a part may always import itself); `packages` undefined = any npm package and
- * node: module.
- */
-export interface Part {
-  readonly name: string;
-  readonly files: RegExp;
-  readonly parts: readonly string[];
-  readonly packages?: readonly string[];
-  /** Said when the rule is broken: why, and what to do instead. */
-  readonly instead: string;
-}
+import { DOMAIN, type Part } from './part.ts';
+import { PROGRAMS } from './programs.ts';
 
-const DOMAIN = ['domain', 'the samples'];
 const FOUNDATION = ['process', 'the log', 'foundation'];
 const STATION_MAY = [...DOMAIN, 'messages', ...FOUNDATION, 'codec', 'the broker port', 'the store port'];
 const STATION_INSTEAD =
@@ -259,25 +247,6 @@ export const PARTS: readonly Part[] = [
     instead:
       'services/broker/open.ts and services/store/open.ts choose engines, and only services/main.ts wires stations.',
   },
-  {
-    name: 'the sandbox command',
-    files: /^simulator\/commands\/sandbox(\.ts$|\/)/,
-    parts: ['the simulator', ...DOMAIN, 'messages', 'codec', 'schemas', 'the wiring', 'the operator'],
-    instead: 'The sandbox starts services/main.ts and plays the rest through the public interfaces.',
-  },
-  {
-    name: 'the executable',
-    files: /^simulator\/(hookrail|completion)\.ts$/,
-    parts: ['the simulator', 'domain', 'messages', 'the operator', 'the wiring'],
-    instead: 'The executable chooses a tool and hands the line to it.',
-  },
-  {
-    name: 'the simulator',
-    files: /^simulator\//,
-    parts: ['the sandbox command', ...DOMAIN, 'messages', 'codec', 'schemas'],
-    instead:
-      'The simulator knows the schemas, the domain and the codecs; everything else it does through REST or the ' +
-      'events topic, as an outsider would. Only simulator/commands/sandbox starts services/main.ts.',
-  },
+  ...PROGRAMS,
   { name: 'schemas', files: /^schemas\//, parts: [], instead: 'Schemas are data.' },
 ];

@@ -17,7 +17,7 @@ const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'data']);
 /** Text that only some rules are about: what is generated, or a list of packages. */
 const MORE_TEXT = /\.(html|css|svg|txt|xml|toml|npmrc|gitignore|dockerignore)$/;
 
-const TEXT = /\.(ts|js|mjs|json|md|yaml|yml|avsc|py|go|php|java|sh)$|(^|\/)(run|Dockerfile|LICENSE)$/;
+const TEXT = /\.(tsx?|js|mjs|json|md|yaml|yml|avsc|py|go|php|java|sh)$|(^|\/)(run|Dockerfile|LICENSE)$/;
 
 /** Every text file of the checkout, sorted by path. Reads the disk: a file counts before it is committed. */
 export function readProject(root: string): ProjectFile[] {
@@ -52,12 +52,13 @@ export interface Module extends ProjectFile {
 }
 
 export function parseModule(file: ProjectFile): Module {
-  const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
+  const kind = file.path.endsWith('.tsx') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest, true, kind);
   return { ...file, tree };
 }
 
 export function isTypeScript(file: ProjectFile): boolean {
-  return file.path.endsWith('.ts');
+  return /\.tsx?$/.test(file.path);
 }
 
 /** Calls back for every node of the tree, parents first. */

@@ -164,7 +164,7 @@ describe('the rules on lengths', () => {
     [['services/api/a.ts', lines(301), /301 lines, at most 300/]],
     [
       ['a.ts', lines(300)],
-      ['simulator/generated/a.ts', lines(301)],
+      ['client/generated/a.ts', lines(301)],
     ],
   );
   prove(
@@ -279,6 +279,7 @@ describe('the rules on folders, words and titles', () => {
       ['services/api/a.ts', 'const a = globalThis.__test__;'],
       ['docs/a.md', 'see /work/notes.md', /one machine/],
       ['scripts/a.ts', "const dir = '/tmp/a';", /os\.tmpdir/],
+      ['console/a.tsx', 'const a = <p dangerouslySetInnerHTML={{ __html: body }} />;', /as text/],
     ],
     [
       ['services/api/a.ts', "const path = 'network/work/a'; // todos and mastodon"],

@@ -9,7 +9,8 @@ interface Word {
 }
 
 const isTest = (path: string) => path.startsWith('test/');
-const isProduction = (path: string) => /^(services|simulator)\//.test(path);
+const isConsole = (path: string) => path.startsWith('console/');
+const isProduction = (path: string) => /^(client|console|services|simulator)\//.test(path);
 
 const WORDS: readonly Word[] = [
   {
@@ -21,6 +22,11 @@ const WORDS: readonly Word[] = [
     pattern: /\b(NODE_ENV|VITEST(_\w+)?|__test__|__tests__)\b/,
     where: isProduction,
     instead: 'Production code does not know that it is tested. Pass in what differs.',
+  },
+  {
+    pattern: /\b(dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcDoc)\b/,
+    where: isConsole,
+    instead: 'Bodies, descriptions and headers are written by strangers: show them as text, in an element.',
   },
   {
     pattern: /(^|[^\w.\-/])\/work\//,

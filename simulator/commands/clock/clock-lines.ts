@@ -1,7 +1,7 @@
+import { formatDuration } from '../../../client/duration.ts';
 import { visible } from '../../../services/domain/text/visible-text.ts';
 import { MerchantApi } from '../../client/merchant-api.ts';
 import type { ClockEntry, ClockState } from '../../client/operations.ts';
-import { formatDuration } from '../../duration.ts';
 import type { Session } from '../../session.ts';
 import { notFound } from '../delivery-advice.ts';
 

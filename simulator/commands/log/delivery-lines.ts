@@ -1,7 +1,7 @@
+import { formatCountdown } from '../../../client/duration.ts';
 import { type EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import type { DeliveryAnswer } from '../../client/merchant-api.ts';
 import { clockTime, paintStatus } from '../../client/timeline.ts';
-import { formatCountdown } from '../../duration.ts';
 import type { Output } from '../../output.ts';
 import { shortened } from '../../scenario/live-lines.ts';
 import { shortId } from '../wait-end.ts';

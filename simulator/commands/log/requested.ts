@@ -1,7 +1,7 @@
+import { formatCountdown } from '../../../client/duration.ts';
 import { EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import type { MerchantApi } from '../../client/merchant-api.ts';
 import { FINAL } from '../../client/watched-events.ts';
-import { formatCountdown } from '../../duration.ts';
 import { CommandFailure, EXIT } from '../../exit.ts';
 import type { Session } from '../../session.ts';
 import { shortId } from '../wait-end.ts';

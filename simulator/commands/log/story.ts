@@ -1,10 +1,10 @@
 import type { Argv, CommandModule } from 'yargs';
+import { MACHINES } from '../../../services/domain/catalog/machines.ts';
 import { visible } from '../../../services/domain/text/visible-text.ts';
 import { ApiRefusal } from '../../client/api-refusal.ts';
 import { EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import { MerchantApi, type StoryAnswer } from '../../client/merchant-api.ts';
 import { clockTime } from '../../client/timeline.ts';
-import { MACHINES } from '../../machines/tables.ts';
 import type { Output } from '../../output.ts';
 import { shortened } from '../../scenario/live-lines.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../../session.ts';

@@ -1,8 +1,8 @@
+import { formatDuration } from '../../../client/duration.ts';
+import type { StreamNews, StreamPause } from '../../../client/merchant-stream.ts';
 import { limitReached } from '../../client/api-client.ts';
 import { EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import type { DeliveryAnswer, MerchantApi } from '../../client/merchant-api.ts';
-import type { StreamNews, StreamPause } from '../../client/merchant-stream.ts';
-import { formatDuration } from '../../duration.ts';
 import type { Output } from '../../output.ts';
 import { shortened, whySkipped } from '../../scenario/live-lines.ts';
 import type { Session } from '../../session.ts';

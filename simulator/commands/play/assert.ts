@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../../../client/duration.ts';
 import { errorLine } from '../../../services/messages/error-message.ts';
-import { formatDuration, parseDuration } from '../../duration.ts';
+import { parseDuration } from '../../duration.ts';
 import { CommandFailure, EXIT, usage } from '../../exit.ts';
 import { junitXml } from '../../junit.ts';
 import { LogOfRun } from '../../runs/log-of-run.ts';

@@ -1,6 +1,7 @@
 import type { Argv, CommandModule } from 'yargs';
+import { formatCountdown } from '../../../client/duration.ts';
 import { merchantStream } from '../../client/merchant-stream.ts';
-import { formatCountdown, parseDuration } from '../../duration.ts';
+import { parseDuration } from '../../duration.ts';
 import { usage } from '../../exit.ts';
 import { Latencies } from '../../load/latencies.ts';
 import { EventMixer, readMix } from '../../load/mix.ts';

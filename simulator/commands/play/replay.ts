@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../../../client/duration.ts';
 import { eventToJson } from '../../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
-import { formatDuration } from '../../duration.ts';
 import { usage } from '../../exit.ts';
 import { type JourneyStep, readJourney } from '../../journey/journey-file.ts';
 import { redacted } from '../../journey/redact.ts';

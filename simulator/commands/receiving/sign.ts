@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { CommandModule } from 'yargs';
+import { curlOf } from '../../../client/curl.ts';
 import { chosenSecretFault } from '../../../services/domain/secret.ts';
 import { usage } from '../../exit.ts';
-import { curlOf, signedHeaders } from '../../listen/curl.ts';
+import { signedHeaders } from '../../listen/signed-headers.ts';
 import type { OutputFormat } from '../../output.ts';
 import {
   type CommandOptions,

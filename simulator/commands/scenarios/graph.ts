@@ -1,9 +1,9 @@
 import type { Argv, CommandModule } from 'yargs';
+import { MACHINES } from '../../../services/domain/catalog/machines.ts';
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { didYouMean } from '../../../services/messages/did-you-mean.ts';
 import { usage } from '../../exit.ts';
 import { machineGraph, scenarioGraph } from '../../machines/graph.ts';
-import { MACHINES } from '../../machines/tables.ts';
 import { scenarioNames } from '../../scenario/library.ts';
 import { type CommandOptions, inSession, type Surroundings } from '../../session.ts';
 

@@ -1,8 +1,9 @@
 /** The parts of `sim listen` that need no service: addresses, summaries of bodies, commands for a shell. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { curlOf, signedHeaders } from '../../../simulator/listen/curl.ts';
+import { curlOf } from '../../../client/curl.ts';
 import { parseForwardTarget } from '../../../simulator/listen/forward-target.ts';
+import { signedHeaders } from '../../../simulator/listen/signed-headers.ts';
 import { prettyBody } from '../../../simulator/receiver/arrival-lines.ts';
 import { firstWords, summarise } from '../../../simulator/receiver/body-summary.ts';
 import { verifyRequest } from '../../../simulator/receiver/verification.ts';

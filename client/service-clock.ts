@@ -1,4 +1,4 @@
-import { CLOCK_AHEAD_HEADER } from '../../services/domain/text/clock-ahead-header.ts';
+import { CLOCK_AHEAD_HEADER } from '../services/domain/text/clock-ahead-header.ts';
 
 /** A smaller difference may come from the header's whole seconds and from the time that the response took. */
 const DIFFERENCE_MS_MIN = 5000;

@@ -1,0 +1,100 @@
+import { keepPreviousData, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { bodyOf, rest } from './api.ts';
+import { isSignedOut, Refusal } from './refusal.ts';
+import { ended } from './session.ts';
+import type { Endpoint, Resent } from './shapes.ts';
+
+const TRIES_MAX = 3;
+/** What may still change is read again so often. */
+const AGAIN_MS = 3000;
+const ENDPOINTS_FRESH_MS = 60_000;
+const PAGE_ITEMS_MAX = 100;
+
+/** Reads of the API; what a refusal of 401 tells is that the session is over. */
+export function makeQueryClient(): QueryClient {
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error) => {
+        if (isSignedOut(error)) ended(client, (error as Refusal).code);
+      },
+    }),
+    defaultOptions: {
+      queries: {
+        retry: (failures, error) =>
+          failures < TRIES_MAX && !(error instanceof Refusal && error.status < 500 && error.status !== 429),
+      },
+    },
+  });
+  return client;
+}
+
+export const lookUpQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['lookup', id],
+    queryFn: () => bodyOf(rest.GET('/merchant/lookup/{any_id}', { params: { path: { any_id: id } } })),
+  });
+
+export const storyQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['story', id],
+    queryFn: () =>
+      bodyOf(rest.GET('/merchant/subjects/{subject_id}', { params: { path: { subject_id: id } } })),
+    placeholderData: keepPreviousData,
+    refetchInterval: AGAIN_MS,
+  });
+
+export const eventQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['event', id],
+    queryFn: () => bodyOf(rest.GET('/merchant/events/{event_id}', { params: { path: { event_id: id } } })),
+    refetchInterval: AGAIN_MS,
+  });
+
+const ENDED: readonly string[] = ['delivered', 'exhausted', 'refused', 'cancelled'];
+
+/** Returns whether nothing more happens to a delivery by itself. */
+export function isEnded(status: string): boolean {
+  return ENDED.includes(status);
+}
+
+export const deliveryQuery = (endpoint: string, id: string) =>
+  queryOptions({
+    queryKey: ['delivery', endpoint, id],
+    queryFn: () =>
+      bodyOf(
+        rest.GET('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
+          params: { path: { id: endpoint, delivery_id: id } },
+        }),
+      ),
+    refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : AGAIN_MS),
+  });
+
+/** All endpoints, the one behind the single webhook of 2.2.8 as well. */
+export const endpointsQuery = queryOptions({
+  queryKey: ['endpoints'],
+  staleTime: ENDPOINTS_FRESH_MS,
+  queryFn: async (): Promise<readonly Endpoint[]> => {
+    const found: Endpoint[] = [];
+    let cursor: string | null = null;
+    do {
+      const query = { limit: PAGE_ITEMS_MAX, ...(cursor === null ? {} : { cursor }) };
+      const page: { readonly data: Endpoint[]; readonly next_cursor: string | null } = await bodyOf(
+        rest.GET('/merchant/webhook-endpoints', { params: { query } }),
+      );
+      found.push(...page.data);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    const { webhook_endpoint: legacy } = await bodyOf(rest.GET('/merchant'));
+    const isListed = legacy === null || found.some(({ uuid }) => uuid === legacy.uuid);
+    return isListed ? found : [...found, legacy];
+  },
+});
+
+/** Sends the event of a delivery again, to its endpoint, as a delivery of its own. */
+export function resend(endpoint: string, id: string): Promise<Resent> {
+  return bodyOf(
+    rest.POST('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend', {
+      params: { path: { id: endpoint, delivery_id: id } },
+    }),
+  );
+}

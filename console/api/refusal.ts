@@ -1,0 +1,34 @@
+import type { components } from '../../client/generated/merchant-api.ts';
+
+export type Problem = Partial<components['schemas']['Problem']>;
+
+/** The API refused a request. The message is what it says about it. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly title: string;
+  /** What support asks for. */
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(response: Response, problem: Problem) {
+    super(problem.detail || problem.title || `The service answered ${response.status}.`);
+    this.status = response.status;
+    this.code = problem.code;
+    this.title = problem.title || `HTTP ${response.status}`;
+    this.requestId = problem.request_id ?? response.headers.get('x-request-id');
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    this.retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
+  }
+}
+
+/** The service gave no response at all. */
+export class Unreachable extends Error {
+  constructor(cause: unknown) {
+    super('The service cannot be reached. The console tries again by itself.', { cause });
+  }
+}
+
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof Refusal && error.status === 401;
+}

@@ -1,0 +1,83 @@
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { exchange, takeCsrf } from './api.ts';
+import { isSignedOut, type Refusal } from './refusal.ts';
+
+export interface Session {
+  readonly merchant_id: string;
+  readonly merchant_name: string;
+  readonly environment: 'sandbox' | 'production';
+  readonly access: 'read' | 'write';
+  readonly person: string | null;
+  readonly expires_at: string;
+  readonly csrf_token: string;
+  /** Where the platform gives its merchant another link. */
+  readonly refresh_url: string | null;
+}
+
+export type SignIn =
+  | { readonly state: 'in'; readonly session: Session }
+  | { readonly state: 'out'; readonly code: string | undefined };
+
+const PATH = '/console/session';
+const at = (init: RequestInit) => new Request(new URL(PATH, location.origin), init);
+const KEY = ['session'];
+
+let refreshUrl: string | null = null;
+
+/** Returns where the last session said that another link is given. */
+export function lastRefreshUrl(): string | null {
+  return refreshUrl !== null && /^https?:\/\//.test(refreshUrl) ? refreshUrl : null;
+}
+
+function entered(session: Session): SignIn {
+  takeCsrf(session.csrf_token);
+  refreshUrl = session.refresh_url;
+  return { state: 'in', session };
+}
+
+async function read(): Promise<SignIn> {
+  try {
+    return entered(await (await exchange(at({ method: 'GET' }))).json());
+  } catch (error) {
+    if (isSignedOut(error)) return { state: 'out', code: (error as Refusal).code };
+    throw error;
+  }
+}
+
+const sessionQuery = queryOptions({ queryKey: KEY, queryFn: read, staleTime: Number.POSITIVE_INFINITY });
+
+/** `isAsked`: not while a link waits to be opened, which makes another session. */
+export function useSignIn(isAsked = true) {
+  return useQuery({ ...sessionQuery, enabled: isAsked });
+}
+
+/** Returns the session. Only screens behind the shell ask: it shows them to those who are signed in. */
+export function useSession(): Session | undefined {
+  const { data } = useSignIn();
+  return data?.state === 'in' ? data.session : undefined;
+}
+
+/** Spends a link. */
+export async function openLink(client: QueryClient, link: string): Promise<void> {
+  const body = JSON.stringify({ link });
+  const response = await exchange(
+    at({ method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+  );
+  client.setQueryData(KEY, entered(await response.json()));
+}
+
+/** Ends the session, here and at the service. */
+export async function signOut(client: QueryClient): Promise<void> {
+  try {
+    await exchange(at({ method: 'DELETE' }));
+  } catch (error) {
+    if (!isSignedOut(error)) throw error;
+  }
+  ended(client, 'signed_out');
+}
+
+/** Shows that the session is over, and forgets what was read with it. */
+export function ended(client: QueryClient, code: string | undefined): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
+  client.setQueryData(KEY, { state: 'out', code } satisfies SignIn);
+}

@@ -1,0 +1,11 @@
+import type { components } from '../../client/generated/merchant-api.ts';
+
+type Schemas = components['schemas'];
+export type Endpoint = Schemas['WebhookEndpoint'];
+export type Delivery = Schemas['Delivery'];
+export type DeliveryDetail = Schemas['DeliveryDetail'];
+export type Attempt = Schemas['Attempt'];
+export type Story = Schemas['Story'];
+export type StoryEvent = Schemas['StoryEvent'];
+export type EventListed = Schemas['EventListed'];
+export type Resent = Schemas['Resent'];

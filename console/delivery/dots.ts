@@ -1,0 +1,60 @@
+import { endOf, plannedGap, scaleOf } from '../../client/schedule.ts';
+import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
+import { isEnded } from '../api/reads.ts';
+import type { Attempt, DeliveryDetail } from '../api/shapes.ts';
+
+/** `unused`: the delivery ended before. */
+export type DotState = 'delivered' | 'failed' | 'next' | 'later' | 'unused';
+
+/** An attempt of the schedule: made, due, or not needed any more. */
+export interface Dot {
+  readonly number: number;
+  readonly state: DotState;
+  /** From 0, the first attempt, to 1, the last one of the schedule, on a logarithmic scale of time. */
+  readonly place: number;
+  /** When it was made or is due; null when it is not known. */
+  readonly at: string | null;
+  /** The pause before it, milliseconds. */
+  readonly gapMs: number | null;
+  readonly attempt: Attempt | undefined;
+}
+
+/** Seconds from the first attempt to attempt n, by the schedule. */
+const SINCE_FIRST = Array.from({ length: ATTEMPTS_MAX }, (_, index) =>
+  Array.from({ length: index }, (_gap, retry) => retryDelaySeconds(retry + 1)).reduce(
+    (sum, gap) => sum + gap,
+    0,
+  ),
+);
+
+function placeOf(number: number, max: number): number {
+  if (max <= 1) return 0;
+  const log = (attempt: number) => Math.log10(1 + (SINCE_FIRST[attempt - 1] ?? 0));
+  return log(number) / log(max);
+}
+
+/** Returns the attempts of a delivery: as they were made, and as they are due. */
+export function dotsOf(delivery: DeliveryDetail): readonly Dot[] {
+  const { attempts, status, next_attempt_at: next } = delivery;
+  const max = Math.max(1, Math.min(delivery.attempts_max, ATTEMPTS_MAX));
+  const made = attempts.length;
+  const scale = scaleOf(made, plannedGap(delivery));
+  const isOver = isEnded(status);
+  let dueAt = next === null ? null : Date.parse(next);
+  return Array.from({ length: max }, (_, index): Dot => {
+    const number = index + 1;
+    const [attempt, before] = [attempts[index], attempts[index - 1]];
+    const about = { number, place: placeOf(number, max), attempt };
+    if (attempt !== undefined) {
+      const gapMs = before === undefined ? null : Math.max(0, Date.parse(attempt.started_at) - endOf(before));
+      const state = attempt.failure_code === null ? 'delivered' : 'failed';
+      return { ...about, state, at: attempt.started_at, gapMs };
+    }
+    const plannedMs = number === 1 ? null : (retryDelaySeconds(index) * 1000) / scale;
+    if (isOver) return { ...about, state: 'unused', at: null, gapMs: null };
+    if (number > made + 1 && dueAt !== null) dueAt += plannedMs ?? 0;
+    const at = dueAt === null ? null : new Date(dueAt).toISOString();
+    const gapMs = number === made + 1 ? (plannedGap(delivery) ?? null) : plannedMs;
+    return { ...about, state: number === made + 1 ? 'next' : 'later', at, gapMs };
+  });
+}

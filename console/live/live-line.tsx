@@ -1,0 +1,92 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { formatDuration } from '../../client/duration.ts';
+import { EndpointName } from '../parts/endpoint-name.tsx';
+import { inWords, Outcome } from '../parts/outcome.tsx';
+import { shortId } from '../parts/short-id.ts';
+import { Countdown, Time } from '../parts/time.tsx';
+import type { LiveRow, Result } from './live-row.ts';
+
+interface Props {
+  readonly row: LiveRow;
+  readonly style: { readonly transform: string; readonly height: number };
+  readonly index: number;
+}
+
+/** One row: the whole of it leads to the delivery, its transaction to the story. */
+export function LiveLine({ row, style, index }: Props) {
+  const { at, type, subType, subject, endpoint, trigger, result } = row;
+  return (
+    <div role="row" className="line" style={style} aria-rowindex={index + 1}>
+      <span role="cell" className="time">
+        <Time at={at} />
+      </span>
+      <span role="cell" className="event">
+        <Way row={row}>
+          <span className="type">{type}/</span>
+          {subType}
+        </Way>
+        {trigger === 'live' ? null : (
+          <span className="chip">{trigger === 'manual' ? 'resend' : trigger}</span>
+        )}
+      </span>
+      <span role="cell" className="subject">
+        <Link to="/subjects/$id" params={{ id: subject }} title={`The story of ${subject}`}>
+          {shortId(subject)}
+        </Link>
+      </span>
+      <span role="cell" className="endpoint">
+        {endpoint === null ? '–' : <EndpointName uuid={endpoint} />}
+      </span>
+      <span role="cell" className="result">
+        <ResultOf result={result} />
+      </span>
+    </div>
+  );
+}
+
+function Way({ row, children }: { readonly row: LiveRow; readonly children: ReactNode }) {
+  const { delivery, endpoint, event } = row;
+  if (delivery === null || endpoint === null) {
+    return (
+      <Link className="whole" to="/events/$id" params={{ id: event }}>
+        {children}
+      </Link>
+    );
+  }
+  return (
+    <Link className="whole" to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id: delivery }}>
+      {children}
+    </Link>
+  );
+}
+
+function ResultOf({ result }: { readonly result: Result }) {
+  if (result.kind === 'pending') return <Outcome tone="wait">being sent</Outcome>;
+  if (result.kind === 'skipped') return <Outcome tone="none">{inWords(result.reason)}</Outcome>;
+  if (result.kind === 'cancelled') return <Outcome tone="bad">cancelled: {inWords(result.reason)}</Outcome>;
+  const { status, answered, failure, durationMs, attempt, attemptsMax, nextAt } = result;
+  const took = durationMs === null ? null : <span className="took">{formatDuration(durationMs)}</span>;
+  if (status === 'delivered') {
+    return (
+      <>
+        <Outcome tone="good">{answered}</Outcome> {took}
+        {attempt > 1 ? <span className="note">attempt {attempt}</span> : null}
+      </>
+    );
+  }
+  return (
+    <>
+      <Outcome tone="bad">{answered ?? failure ?? inWords(status)}</Outcome> {took}
+      <span className="note">
+        {status === 'failed' && nextAt !== null ? (
+          <>
+            attempt {attempt + 1}/{attemptsMax} <Countdown to={nextAt} />
+          </>
+        ) : (
+          `${inWords(status)} after ${attempt}`
+        )}
+      </span>
+    </>
+  );
+}

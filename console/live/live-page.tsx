@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { endpointsQuery } from '../api/reads.ts';
+import { isSignedOut, type Refusal } from '../api/refusal.ts';
+import { ended, useSession } from '../api/session.ts';
+import { labelOf } from '../parts/endpoint-name.tsx';
+import { ErrorPanel } from '../parts/error-panel.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { useTitle } from '../parts/title.ts';
+import type { LiveFilters } from './live-filters.ts';
+import { LiveList } from './live-list.tsx';
+import { LiveLog } from './live-log.ts';
+import { isFailed } from './live-row.ts';
+import { fillLive, type LiveState } from './live-source.ts';
+
+/** What arrives now, and what does not. */
+export function LivePage() {
+  useTitle('Live');
+  const filters = useSearch({ from: '/live' });
+  const { type, endpoint, failed = false, grouped = false } = filters;
+  const { log, state, isRead, error } = useLive(type, endpoint);
+  const rows = useSyncExternalStore(log.watch, log.rows);
+  const shown = useMemo(() => (failed ? rows.filter(isFailed) : rows), [rows, failed]);
+  return (
+    <section className="live">
+      <div className="live-head">
+        <h1>Live</h1>
+        <State state={state} />
+        <Filters filters={filters} />
+      </div>
+      {error ? <ErrorPanel error={error} /> : null}
+      {shown.length > 0 ? <LiveList rows={shown} grouped={grouped} /> : null}
+      {shown.length === 0 && !isRead && !error ? <Loading /> : null}
+      {shown.length === 0 && isRead ? (
+        <Empty isFiltered={failed || type !== undefined || endpoint !== undefined} />
+      ) : null}
+    </section>
+  );
+}
+
+/** Follows the stream while the screen is open. */
+function useLive(type: string | undefined, endpoint: string | undefined) {
+  const client = useQueryClient();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters, another log
+  const log = useMemo(() => new LiveLog(), [type, endpoint]);
+  const [state, setState] = useState<LiveState>('connecting');
+  const [isRead, setRead] = useState(false);
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    const ending = new AbortController();
+    const { signal } = ending;
+    const failed = (thrown: Error) => {
+      if (signal.aborted) return;
+      if (isSignedOut(thrown)) ended(client, (thrown as Refusal).code);
+      setError(thrown);
+    };
+    setRead(false);
+    setError(undefined);
+    fillLive(log, {
+      signal,
+      filter: {
+        ...(type === undefined ? {} : { type }),
+        ...(endpoint === undefined ? {} : { endpoint_uuid: endpoint }),
+      },
+      onState: setState,
+      onEndpointChanged: () => void client.invalidateQueries(endpointsQuery),
+      onPast: (thrown) => {
+        if (thrown !== undefined) return failed(thrown);
+        setError(undefined);
+        setRead(true);
+      },
+    }).catch(failed);
+    return () => ending.abort();
+  }, [client, log, type, endpoint]);
+  return { log, state, isRead, error };
+}
+
+const STATES: Readonly<Record<LiveState, string>> = {
+  connecting: 'The connection is made.',
+  live: 'What happens is shown at once.',
+  'catching up': 'The connection was broken. What happened meanwhile is being read.',
+  reconnecting: 'The connection broke. It is made again, and nothing is lost.',
+};
+
+function State({ state }: { readonly state: LiveState }) {
+  return (
+    <span className={`state-of-live ${state === 'live' ? 'on' : 'off'}`} role="status" title={STATES[state]}>
+      <span aria-hidden="true">●</span> {state}
+    </span>
+  );
+}
+
+function Filters({ filters }: { readonly filters: LiveFilters }) {
+  const navigate = useNavigate({ from: '/live' });
+  const { data: endpoints = [] } = useQuery(endpointsQuery);
+  const set = (change: Record<string, string | true | undefined>) => {
+    const search = Object.fromEntries(
+      Object.entries({ ...filters, ...change }).filter(([, value]) => value !== undefined),
+    ) as LiveFilters;
+    void navigate({ to: '/live', search, replace: true });
+  };
+  return (
+    <div className="filters">
+      <select
+        aria-label="Type"
+        value={filters.type ?? ''}
+        onChange={({ target }) => set({ type: target.value || undefined })}
+      >
+        <option value="">All types</option>
+        {EVENT_TYPES.map((type) => (
+          <option key={type}>{type}</option>
+        ))}
+      </select>
+      <select
+        aria-label="Endpoint"
+        value={filters.endpoint ?? ''}
+        onChange={({ target }) => set({ endpoint: target.value || undefined })}
+      >
+        <option value="">All endpoints</option>
+        {endpoints.map((endpoint) => (
+          <option key={endpoint.uuid} value={endpoint.uuid}>
+            {labelOf(endpoint)}
+          </option>
+        ))}
+      </select>
+      <label>
+        <input
+          type="checkbox"
+          checked={filters.failed ?? false}
+          onChange={({ target }) => set({ failed: target.checked || undefined })}
+        />
+        Failed only
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={filters.grouped ?? false}
+          onChange={({ target }) => set({ grouped: target.checked || undefined })}
+        />
+        By transaction
+      </label>
+    </div>
+  );
+}
+
+function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
+  const environment = useSession()?.environment;
+  if (isFiltered) {
+    return (
+      <div className="empty">
+        <h2>Nothing matches these filters</h2>
+        <p>What matches from now on is shown at once.</p>
+      </div>
+    );
+  }
+  return (
+    <div className="empty">
+      <h2>Nothing has happened yet</h2>
+      {environment === 'sandbox' ? (
+        <>
+          <p>Send an event of any type, and see it arrive here:</p>
+          <pre>npx --no hookrail sim trigger KYC/FULL_USER</pre>
+          <p>
+            No endpoint yet? Let your own app receive it:{' '}
+            <code>npx --no hookrail sim listen --forward-to localhost:3000</code>
+          </p>
+        </>
+      ) : (
+        <p>Each event of the platform is shown here when it happens, with what your endpoints answered.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { liveFiltersIn } from './live/live-filters.ts';
+import { ErrorPanel } from './parts/error-panel.tsx';
+import { Loading } from './parts/loading.tsx';
+import { NoPage } from './shell/no-page.tsx';
+import { Shell } from './shell/shell.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
+const getParentRoute = () => root;
+
+const home = createRoute({
+  getParentRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/live', replace: true });
+  },
+});
+
+const live = createRoute({
+  getParentRoute,
+  path: '/live',
+  validateSearch: liveFiltersIn,
+  component: lazyRouteComponent(() => import('./live/live-page.tsx'), 'LivePage'),
+});
+
+const find = createRoute({
+  getParentRoute,
+  path: '/find',
+  component: lazyRouteComponent(() => import('./find/find-page.tsx'), 'FindPage'),
+});
+
+const found = createRoute({
+  getParentRoute,
+  path: '/find/$id',
+  component: lazyRouteComponent(() => import('./find/find-page.tsx'), 'FoundPage'),
+});
+
+const event = createRoute({
+  getParentRoute,
+  path: '/events/$id',
+  component: lazyRouteComponent(() => import('./find/event-page.tsx'), 'EventPage'),
+});
+
+const story = createRoute({
+  getParentRoute,
+  path: '/subjects/$id',
+  component: lazyRouteComponent(() => import('./story/story-page.tsx'), 'StoryPage'),
+});
+
+const delivery = createRoute({
+  getParentRoute,
+  path: '/endpoints/$endpoint/deliveries/$id',
+  component: lazyRouteComponent(() => import('./delivery/delivery-page.tsx'), 'DeliveryPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, live, find, found, event, story, delivery]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ({ error, reset }) => (
+    <ErrorPanel error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
+  ),
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,80 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { isSignedOut } from '../api/refusal.ts';
+import { lastRefreshUrl, openLink } from '../api/session.ts';
+import { ErrorPanel } from '../parts/error-panel.tsx';
+import { dropLink } from './link.ts';
+
+function Door({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <main className="door">
+      <section>
+        <p className="brand">hookrail</p>
+        <h1>{title}</h1>
+        {children}
+      </section>
+    </main>
+  );
+}
+
+/** A link is spent by a press, not by a visit: previews of mails and chats visit. */
+export function OpenLink({ link, onEnd }: { readonly link: string; readonly onEnd: () => void }) {
+  const client = useQueryClient();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => openLink(client, link),
+    onSuccess: () => {
+      dropLink();
+      onEnd();
+    },
+  });
+  if (isSignedOut(error)) {
+    return (
+      <Door title="This link does not work">
+        <p>
+          It was used already, is too old, or is not complete. Ask the person or the page that gave it to you
+          for another one.
+        </p>
+        <button
+          type="button"
+          onClick={() => {
+            dropLink();
+            onEnd();
+          }}
+        >
+          Continue
+        </button>
+      </Door>
+    );
+  }
+  return (
+    <Door title="Webhook console">
+      <p>See each webhook that was sent to your endpoints, what your server answered, and what comes next.</p>
+      {error ? <ErrorPanel error={error} /> : null}
+      <button type="button" className="primary" disabled={isPending} onClick={() => mutate()}>
+        {isPending ? 'Opening…' : 'Open'}
+      </button>
+      <p className="note">The link works once. This browser stays signed in until the session ends.</p>
+    </Door>
+  );
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  portal_session_ended: 'Your session has ended.',
+  signed_out: 'You have signed out.',
+};
+
+/** The console has no passwords: the platform gives its merchants links. */
+export function SignedOut({ code }: { readonly code: string | undefined }) {
+  const refreshUrl = lastRefreshUrl();
+  return (
+    <Door title="Webhook console">
+      <p>{WHY[code ?? ''] ?? 'You are not signed in.'}</p>
+      <p>The console is opened by a link, which your account at the payments platform gives you.</p>
+      {refreshUrl === null ? null : (
+        <a className="button primary" href={refreshUrl} rel="noreferrer">
+          Get a new link
+        </a>
+      )}
+    </Door>
+  );
+}

@@ -1,0 +1,97 @@
+import { Link } from '@tanstack/react-router';
+import type { Delivery, StoryEvent } from '../api/shapes.ts';
+import { EndpointName } from '../parts/endpoint-name.tsx';
+import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
+import { Sentence } from '../parts/sentence.tsx';
+import { shortId } from '../parts/short-id.ts';
+import { Time } from '../parts/time.tsx';
+
+interface Props {
+  readonly events: readonly StoryEvent[];
+  readonly hasMore: boolean;
+  readonly subject: string;
+}
+
+/** The events, oldest first, and below each what became of it for each endpoint. */
+export function StoryEvents({ events, hasMore, subject }: Props) {
+  return (
+    <section className="panel">
+      <h2>
+        {events.length} {events.length === 1 ? 'event' : 'events'}
+      </h2>
+      {hasMore ? (
+        <p className="note">
+          These are the newest. All: <code>GET /merchant/events?subject_uuid={subject}</code>
+        </p>
+      ) : null}
+      <ol className="story">
+        {events.map((event) => (
+          <li key={event.event_uuid}>
+            <h3>
+              <Time at={event.occurred_at} />
+              <Link to="/events/$id" params={{ id: event.event_uuid }}>
+                {event.type}/{event.subType}
+              </Link>
+              {event.subject_uuid === subject ? null : (
+                <Link className="note" to="/subjects/$id" params={{ id: event.subject_uuid }}>
+                  {shortId(event.subject_uuid)}
+                </Link>
+              )}
+              {event.simulated ? <span className="chip">simulated</span> : null}
+            </h3>
+            <ul className="fates">
+              {event.endpoints.map((line) => (
+                <Fate key={line.endpoint_uuid ?? 'none'} line={line} />
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** The merchant chose it: a filter, or the API version of the endpoint. */
+const CHOSEN: ReadonlySet<string> = new Set([
+  'filtered',
+  'type_not_in_api_version',
+  'subtype_not_in_api_version',
+]);
+
+function Fate({ line }: { readonly line: StoryEvent['endpoints'][number] }) {
+  const { endpoint_uuid: endpoint, outcome, explanation, deliveries, verdict } = line;
+  const tone = CHOSEN.has(verdict) ? 'none' : toneOf(outcome);
+  return (
+    <li>
+      <span className="name">{endpoint === null ? 'no endpoint' : <EndpointName uuid={endpoint} />}</span>
+      <Outcome tone={tone}>{inWords(outcome)}</Outcome>
+      <p>
+        <Sentence text={explanation} />
+      </p>
+      {deliveries.length === 0 ? null : (
+        <p className="deliveries">
+          {deliveries.map((delivery) => (
+            <DeliveryLink key={delivery.delivery_uuid} delivery={delivery} />
+          ))}
+        </p>
+      )}
+    </li>
+  );
+}
+
+const TRIGGERS: Readonly<Record<string, string>> = {
+  live: 'Delivery',
+  manual: 'Resend',
+  replay: 'Replay',
+  test: 'Test',
+};
+
+function DeliveryLink({ delivery }: { readonly delivery: Delivery }) {
+  const { endpoint_uuid: endpoint, delivery_uuid: id, trigger, attempts_made: made, status } = delivery;
+  return (
+    <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id }}>
+      {TRIGGERS[trigger] ?? trigger} {shortId(id)}, {inWords(status)} after {made}{' '}
+      {made === 1 ? 'attempt' : 'attempts'}
+    </Link>
+  );
+}

@@ -1,0 +1,44 @@
+import type { Express, RequestHandler, Response } from 'express';
+import { type Asset, readConsole } from './files.ts';
+import { pageHeaders } from './page-headers.ts';
+
+const PREFIX = '/console/';
+const ASSETS = 'assets/';
+const YEAR_SECONDS = 31_536_000;
+
+/**
+ * Serves the console at /console/. Each of its screens has an address of its own, which is answered with the one page. The
+ * files are public: they contain no data, which the page reads from the merchant API with the session of its browser.
+ */
+export function mountConsole(app: Express, frameAncestors: readonly string[]): void {
+  const { page, assets } = readConsole();
+  const marked: RequestHandler = (_request, response, next) => {
+    response.locals.route = '/console';
+    next();
+  };
+  app.get('/console', marked, (_request, response) => response.redirect(302, PREFIX));
+  app.get('/console/{*path}', marked, pageHeaders(frameAncestors), (request, response, next) => {
+    const path = request.path.slice(PREFIX.length);
+    // An operation of the API, which has its own route.
+    if (path === 'session') return next();
+    if (!path.startsWith(ASSETS)) {
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeader('Cache-Control', 'no-store');
+      return void response.send(page);
+    }
+    const asset = assets.get(path.slice(ASSETS.length));
+    if (asset === undefined) return next();
+    response.setHeader('Vary', 'Accept-Encoding');
+    send(response, asset, request.acceptsEncodings('gzip') === 'gzip');
+  });
+}
+
+function send(response: Response, { type, plain, gzip, isHashed }: Asset, takesGzip: boolean): void {
+  response.setHeader('Content-Type', type);
+  response.setHeader(
+    'Cache-Control',
+    isHashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'public, max-age=3600',
+  );
+  if (takesGzip && gzip !== undefined) response.setHeader('Content-Encoding', 'gzip');
+  response.send(takesGzip && gzip !== undefined ? gzip : plain);
+}

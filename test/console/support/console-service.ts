@@ -1,0 +1,95 @@
+import { hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import { KeyRing } from '../../../services/keys/keyring.ts';
+import { type Hookrail, startHookrail } from '../../../services/main.ts';
+import { systemClock } from '../../../services/process/clock.ts';
+import { systemRandom } from '../../../services/process/random.ts';
+import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
+import { accessTo, simHere } from '../../simulator/support/command-line.ts';
+import {
+  type AnsweringReceiver,
+  startAnsweringReceiver,
+} from '../../support/receivers/answering-receiver.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
+
+/** Markup in every text that a stranger writes: it must be shown, and do nothing. */
+export const HOSTILE = '<img src=x onerror="document.title=1"><b>bold</b>\u202egnp';
+
+/** A real service with endpoints, whose console a browser opens. */
+export interface ConsoleService {
+  readonly hookrail: Hookrail;
+  readonly receiver: AnsweringReceiver;
+  /** Endpoints by name: one answers 200, one 500 with markup, one takes KYC only. */
+  readonly endpoints: Readonly<Record<'shop' | 'broken' | 'kyc', string>>;
+  /** Runs a line of the command line, and returns its JSON. */
+  sim(...line: readonly string[]): Promise<unknown>;
+  /** Makes a link of the console, as the platform does. */
+  link(options?: Readonly<Record<string, unknown>>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startConsoleService(): Promise<ConsoleService> {
+  const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+  const platformKey = await createPlatformKey(setup);
+  const hookrail = await startHookrail(setup.environment);
+  const receiver = await startAnsweringReceiver(setup.receiverCert);
+  receiver.answerAt('/broken', { status: 500, body: `{"error":"${HOSTILE.replaceAll('"', "'")}"}` });
+  const access = accessTo(setup, hookrail, setup.dataDir);
+  const sim = async (...line: readonly string[]) => {
+    const { stdout, stderr } = await simHere([...line, '--output', 'json'], access);
+    if (stdout === '') throw new Error(`${line.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  const endpoint = async (path: string, description: string, ...more: readonly string[]) => {
+    const line = ['endpoints', 'create', '--url', receiver.url + path, '--description', description, ...more];
+    return (await sim(...line)).uuid as string;
+  };
+  return {
+    hookrail,
+    receiver,
+    endpoints: {
+      shop: await endpoint('/shop', 'shop'),
+      broken: await endpoint('/broken', HOSTILE),
+      kyc: await endpoint('/kyc', 'KYC only', '--events', 'KYC'),
+    },
+    sim,
+    link: async (options = {}) => {
+      const path = `/platform/merchants/${setup.merchantId}/portal-sessions`;
+      const response = await fetch(hookrail.apiUrl + path, {
+        method: 'POST',
+        headers: { authorization: `API-Key ${platformKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(options),
+      });
+      const { url } = (await response.json()) as { url?: string };
+      if (url === undefined) throw new Error(`no link: ${response.status}`);
+      return url;
+    },
+    stop: async () => {
+      await receiver.close();
+      await hookrail.stop();
+    },
+  };
+}
+
+async function createPlatformKey({ dataDir }: ServiceSetup): Promise<string> {
+  const clock = systemClock();
+  const store = await openSqliteStore({
+    file: `${dataDir}/store.db`,
+    clock,
+    healthPolicy: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
+    keyRing: KeyRing.read(`${dataDir}/keyring.json`),
+  });
+  const key = newApiKey('platform', 'sandbox', systemRandom.bytes(32));
+  await store.keys.create({
+    keyId: systemRandom.uuid(),
+    kind: 'platform',
+    merchantId: null,
+    hash: hashApiKey(key),
+    hint: key.slice(-4),
+    name: null,
+    createdAt: clock.now(),
+    revokedAt: null,
+    lastUsedAt: null,
+  });
+  await store.close();
+  return key;
+}
