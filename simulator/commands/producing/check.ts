@@ -1,8 +1,8 @@
+import type { components } from '../../../client/generated/merchant-api.ts';
 import { eventToJson } from '../../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { bodyOf } from '../../client/api-client.ts';
 import { CommandFailure, EXIT, usage } from '../../exit.ts';
-import type { components } from '../../generated/merchant-api.ts';
 import type { Output } from '../../output.ts';
 import type { Session } from '../../session.ts';
 import { EVENTS_PER_REQUEST_MAX } from '../../sinks/sinks.ts';

@@ -1,12 +1,12 @@
 import type { Argv, CommandModule } from 'yargs';
+import { formatDuration } from '../../../client/duration.ts';
+import type { components } from '../../../client/generated/merchant-api.ts';
 import { isUuid } from '../../../services/domain/ids.ts';
 import { visible } from '../../../services/domain/text/visible-text.ts';
 import { withTexts } from '../../client/answer-shape.ts';
 import { type ApiClient, bodyOf } from '../../client/api-client.ts';
 import { ApiRefusal } from '../../client/api-refusal.ts';
-import { formatDuration } from '../../duration.ts';
 import { CommandFailure, EXIT, usage } from '../../exit.ts';
-import type { components } from '../../generated/merchant-api.ts';
 import type { Output } from '../../output.ts';
 import { parseWait } from '../../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../../session.ts';
