@@ -6,6 +6,7 @@ import { apiJobs } from './api-jobs.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
 import { type Config, ConfigError, readConfig } from './config/config.ts';
+import { consoleUrlOf } from './config/console-config.ts';
 import { Culprits } from './domain/stalls/stall.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
@@ -191,6 +192,7 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
     keyRing,
     random: systemRandom,
     environment,
+    consoleUrl: consoleUrlOf(deps.config),
     dataDir,
     operatorTokenFile,
   });

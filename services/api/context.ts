@@ -118,6 +118,11 @@ export function wholeNow(clock: Clock): number {
   return Math.floor(clock.wall());
 }
 
+/** Returns the system's time in whole milliseconds: a sandbox's clock may be ahead, and people are not. */
+export function systemNow(clock: Pick<Clock, 'wall' | 'system'>): number {
+  return Math.floor(clock.system(clock.wall()));
+}
+
 /** Resolves when the change is in force everywhere; otherwise throws a 503, and the change stays. */
 export async function awaitPublished(context: ApiContext, outboxId: number): Promise<void> {
   if (await context.relay.published(outboxId, context.limits.publishedWaitMs)) return;

@@ -16,6 +16,20 @@ export const CONSOLE_VARIABLES = {
   ),
 } as const;
 
+/**
+ * Returns the address of the console in links that an operator makes; null where nobody can know by which name browsers reach
+ * the API.
+ */
+export function consoleUrlOf({
+  api: { consoleUrl: given, host, port },
+}: {
+  readonly api: { readonly consoleUrl: string; readonly host: string; readonly port: number };
+}): string | null {
+  if (given !== '') return given;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return isLoopbackHost(host) && port !== 0 ? `http://${name}:${port}/console` : null;
+}
+
 function consoleUrl(text: string): string {
   const url = safeUrl(text);
   if (text === '' || (url && url.search === '' && url.hash === '' && url.username === '')) return text;

@@ -69,7 +69,14 @@ async function startService() {
   const broker = await openBroker();
   const means = { store, broker, directory: EVERY_MERCHANT, clock, random: systemRandom, keyRing };
   const log = pino({ level: 'silent' });
-  const deps = { ...means, environment: 'sandbox', dataDir, operatorTokenFile: '', log } as const;
+  const deps = {
+    ...means,
+    environment: 'sandbox',
+    consoleUrl: null,
+    dataDir,
+    operatorTokenFile: '',
+    log,
+  } as const;
   const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opsPort = (server.address() as AddressInfo).port;

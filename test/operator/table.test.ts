@@ -69,7 +69,15 @@ beforeAll(async () => {
   const means = { store, broker, directory: EVERY_MERCHANT, clock, random: systemRandom };
   const keyRing = () => KeyRing.read(join(dataDir, 'keyring.json'));
   const log = pino({ level: 'silent' });
-  const deps = { ...means, keyRing, environment: 'sandbox', dataDir, operatorTokenFile: '', log } as const;
+  const deps = {
+    ...means,
+    keyRing,
+    environment: 'sandbox',
+    consoleUrl: null,
+    dataDir,
+    operatorTokenFile: '',
+    log,
+  } as const;
   server = createServer(express().use('/operator', operatorRoutes(deps, { ...SERVED, ...GREET })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -7,7 +7,7 @@ import {
   portalTokenHash,
 } from '../../domain/access/portal-tokens.ts';
 import type { PortalSession } from '../../store/portal-sessions.ts';
-import { type ApiContext, wholeNow } from '../context.ts';
+import { type ApiContext, systemNow } from '../context.ts';
 import { timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
@@ -28,9 +28,9 @@ export function openSession(context: ApiContext): RequestHandler {
       address,
       linkHash,
       async () =>
-        (await store.portalSessions.open(linkHash, { tokenHash, at: wholeNow(clock) })) ?? linkRefused(),
+        (await store.portalSessions.open(linkHash, { tokenHash, at: systemNow(clock) })) ?? linkRefused(),
     );
-    const maxAgeSeconds = Math.ceil(((session.expiresAt ?? 0) - clock.wall()) / SECOND_MS);
+    const maxAgeSeconds = Math.ceil(((session.expiresAt ?? 0) - systemNow(clock)) / SECOND_MS);
     const isFramed = context.options.consoleFrameAncestors.length > 0;
     response.setHeader('Set-Cookie', sessionCookie(request, token, { maxAgeSeconds, isFramed }));
     sendJson(response, 201, await sessionJson(context, { token, session }));
@@ -58,7 +58,7 @@ export function closeSession(context: ApiContext): RequestHandler {
     const actor = portalActor(session, response.locals.requestId);
     await context.store.portalSessions.revoke(
       { merchantId, sessionId },
-      { at: wholeNow(context.clock), actor },
+      { at: systemNow(context.clock), actor },
     );
     const isFramed = context.options.consoleFrameAncestors.length > 0;
     response.setHeader('Set-Cookie', sessionCookie(request, '', { maxAgeSeconds: 0, isFramed }));

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { isCsrfToken, portalTokenHash } from '../../domain/access/portal-tokens.ts';
 import type { PortalSession } from '../../store/portal-sessions.ts';
 import { authenticate } from '../auth.ts';
-import type { ApiContext } from '../context.ts';
+import { type ApiContext, systemNow } from '../context.ts';
 import { ApiError } from '../problem.ts';
 import { sessionTokenIn } from './session-cookie.ts';
 
@@ -76,6 +76,6 @@ async function sessionOf(
 ): Promise<PortalSession | undefined> {
   const hash = portalTokenHash(token);
   const session = hash && (await store.portalSessions.findByToken(hash));
-  const isOver = !session || session.revokedAt !== null || (session.expiresAt ?? 0) <= clock.wall();
+  const isOver = !session || session.revokedAt !== null || (session.expiresAt ?? 0) <= systemNow(clock);
   return isOver ? undefined : session;
 }

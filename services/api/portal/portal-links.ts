@@ -6,7 +6,7 @@ import type { Random } from '../../process/random.ts';
 import type { Actor } from '../../store/change.ts';
 import type { PortalAccess } from '../../store/portal-sessions.ts';
 import type { Store } from '../../store/store.ts';
-import { type ApiContext, actorOf, wholeNow } from '../context.ts';
+import { type ApiContext, actorOf, systemNow } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
@@ -35,14 +35,14 @@ export async function makePortalLink(
     actor,
   }: {
     readonly store: Pick<Store, 'portalSessions'>;
-    readonly clock: Pick<Clock, 'wall'>;
+    readonly clock: Pick<Clock, 'wall' | 'system'>;
     readonly random: Random;
     readonly actor: Actor;
   },
   merchantId: string,
   { access = 'write', linkMinutes = LINK_MINUTES, sessionMinutes = SESSION_MINUTES, ...given }: LinkOptions,
 ): Promise<{ readonly sessionId: string; readonly token: string; readonly linkExpiresAt: number }> {
-  const createdAt = Math.floor(clock.wall());
+  const createdAt = systemNow(clock);
   const token = portalToken(random.bytes(PORTAL_TOKEN_BYTES));
   const session = {
     sessionId: random.uuid(),
@@ -95,7 +95,7 @@ export function createPortalSession(context: ApiContext): RequestHandler {
 export function endPortalSessions(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const merchantId = await merchantIn(context, request);
-    const options = { at: wholeNow(context.clock), actor: actorOf(response) };
+    const options = { at: systemNow(context.clock), actor: actorOf(response) };
     sendJson(response, 200, { ended: await context.store.portalSessions.revoke({ merchantId }, options) });
   };
 }
@@ -105,7 +105,7 @@ export function endPortalSession(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const merchantId = await merchantIn(context, request);
     const sessionId = pathId(request, 'portal_session_uuid');
-    const options = { at: wholeNow(context.clock), actor: actorOf(response) };
+    const options = { at: systemNow(context.clock), actor: actorOf(response) };
     const ended = await context.store.portalSessions.revoke({ merchantId, sessionId }, options);
     if (ended === 0) throw new ApiError('portal_session_not_found', '');
     response.status(204).end();

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Broker } from '../../broker/broker.ts';
 import type { Config } from '../../config/config.ts';
+import { consoleUrlOf } from '../../config/console-config.ts';
 import { KeyRing } from '../../keys/keyring.ts';
 import { type Clock, systemClock } from '../../process/clock.ts';
 import { systemRandom } from '../../process/random.ts';
@@ -59,6 +60,7 @@ export async function ask(
             ...{ store, clock, actor },
             random: systemRandom,
             environment: config.environment,
+            consoleUrl: consoleUrlOf(config),
             keyRing: () => KeyRing.read(config.keyRingFile),
             withRecordStores: (lend) => withBroker(config, lend),
           },

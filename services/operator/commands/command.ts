@@ -30,10 +30,13 @@ export interface OperatorDeps {
     | 'erasures'
     | 'leases'
     | 'backup'
+    | 'portalSessions'
   >;
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: Environment;
+  /** The address of the console in links; null where it is not known. */
+  readonly consoleUrl: string | null;
   /** The operator who gives the command. */
   readonly actor: Actor;
   /** Throws KeyRingError when there is none. */

@@ -26,6 +26,7 @@ const RIGHTS = {
 const CREATED = {
   merchant: { type: 'text', describe: 'The merchant’s id' },
   producer: { type: 'flag', describe: 'A producer key, for services that publish events' },
+  platform: { type: 'flag', describe: 'A key of the platform’s backend, which makes links to the console' },
   name: { type: 'text', describe: 'What it is for, to tell keys apart' },
   ...RIGHTS,
 } as const satisfies Arguments;
@@ -35,9 +36,9 @@ export const KEY_COMMANDS = {
     describe: 'Create a key; it is shown only once',
     args: CREATED,
     refuse: (given) => {
-      const { producer = false, merchant } = given;
-      if (producer === (merchant !== undefined))
-        return 'a key is for one merchant (--merchant <id>) or for producers (--producer)';
+      const { producer = false, platform = false, merchant } = given;
+      if ([producer, platform, merchant !== undefined].filter(Boolean).length !== 1)
+        return 'a key is for one merchant (--merchant <id>), for producers (--producer), or for the platform (--platform)';
       if (!producer && (given.types ?? given.merchants))
         return '--types and --merchants say what a producer may publish: give --producer';
       return allAlone(given);
@@ -81,7 +82,7 @@ async function createKey(deps: OperatorDeps, given: Given<typeof CREATED>) {
   const { merchant: merchantId = null, name = null } = given;
   const rights = await rightsOf(deps, given);
   await requireMerchant(deps, merchantId);
-  const kind = merchantId === null ? 'producer' : 'merchant';
+  const kind = merchantId !== null ? 'merchant' : given.platform ? 'platform' : 'producer';
   const text = newApiKey(kind, environment, random.bytes(KEY_BYTES));
   const key: ApiKey = {
     keyId: random.uuid(),

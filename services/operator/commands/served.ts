@@ -8,6 +8,7 @@ import { MERCHANT_LOOKS } from './look/merchant.ts';
 import { STORY_COMMANDS } from './look/story.ts';
 import { MAINTENANCE_COMMANDS } from './maintenance.ts';
 import { MERCHANT_COMMANDS } from './merchants.ts';
+import { PORTAL_COMMANDS } from './portal.ts';
 import { RECORD_STORE_COMMANDS } from './record-stores.ts';
 import { REPLAY_COMMANDS } from './replays.ts';
 import { STREAM_COMMANDS } from './streams.ts';
@@ -19,6 +20,7 @@ export const SERVED: ServedCommands = {
   ...MERCHANT_COMMANDS,
   ...MERCHANT_LOOKS,
   ...KEY_COMMANDS,
+  ...PORTAL_COMMANDS,
   ...ENDPOINT_COMMANDS,
   ...DELIVERY_COMMANDS,
   ...EVENT_COMMANDS,

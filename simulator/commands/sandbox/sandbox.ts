@@ -9,6 +9,7 @@ import { openAuthority } from '../../receiver/certificate-authority.ts';
 import type { CommandOptions, Session } from '../../session.ts';
 import { EGRESS_ALLOW, type Environment } from '../../settings.ts';
 import { beginAnew } from './begin-anew.ts';
+import { makeConsoleLink } from './console-link.ts';
 import { type Demo, playDemo, removeDemoEndpoint } from './demo.ts';
 import { ensureKeys } from './keys.ts';
 import { trustedAuthorities } from './trusted-authorities.ts';
@@ -84,7 +85,8 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
   const access = await ensureKeys(hookrail, session.settings, session.surroundings.environment);
   const { apiKey: merchantKey, producerKey, merchantId } = access;
   hookrail.docs.fillIn({ merchantKey, producerKey, merchantId });
-  welcome(session.output, access, hookrail);
+  const consoleLink = await makeConsoleLink(hookrail, access);
+  welcome(session.output, access, { hookrail, consoleLink });
   const broken = hookrail.failed.then((error) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox has failed: ${error.message}`);
   });
@@ -97,7 +99,7 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
     ? await demoOrRemark(session, playDemo(session, access, stopped, broken))
     : undefined;
   try {
-    if (!signal.aborted) nextSteps(session.output, access, demo?.url);
+    if (!signal.aborted) nextSteps(session.output, access, { receiverUrl: demo?.url, consoleLink });
     await Promise.race([stopped, broken]);
   } finally {
     await demo?.close();

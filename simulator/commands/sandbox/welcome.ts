@@ -8,12 +8,17 @@ import type { Access } from './keys.ts';
 const INDENT = '  ';
 
 /** Prints the addresses and the keys. */
-export function welcome(output: Output, access: Access, hookrail: Hookrail): void {
+export function welcome(
+  output: Output,
+  access: Access,
+  { hookrail, consoleLink }: { readonly hookrail: Hookrail; readonly consoleLink: string },
+): void {
   const datum = {
     kind: 'ready',
     base_url: access.baseUrl,
     docs_url: `${access.baseUrl}/docs/`,
     docs_link: linkOf(access),
+    console_link: consoleLink,
     operations_url: hookrail.operationsUrl,
     api_key: access.apiKey,
     producer_key: access.producerKey,
@@ -48,7 +53,11 @@ function aboutMoved(output: Output, access: Access): void {
 }
 
 /** Prints suggestions; always, because they are the purpose of `npm start`. */
-export function nextSteps(output: Output, access: Access, receiverUrl: string | undefined): void {
+export function nextSteps(
+  output: Output,
+  access: Access,
+  { receiverUrl, consoleLink }: { readonly receiverUrl: string | undefined; readonly consoleLink: string },
+): void {
   const sim = output.asTyped('hookrail sim');
   const rows = [
     [`${sim} listen --forward-to 3000/hook`, 'your own app gets them'],
@@ -64,7 +73,9 @@ export function nextSteps(output: Output, access: Access, receiverUrl: string | 
   const table = indented(layout.columns(rows, output.width - INDENT.length));
   // On a line of its own: a terminal of 80 columns shows it whole, and makes a link of it.
   const docs = `\nThe reference, with your keys in its samples (this link works once, within 15 minutes):\n${linkOf(access)}\n`;
-  const text = `\nin a second terminal, try:\n\n${table}\n${output.prose(docs)}\nCtrl-C stops it.${where}\n`;
+  const live = `\nThe console: what is sent, live (this link works once, within 15 minutes):\n${consoleLink}\n`;
+  const links = output.prose(docs + live);
+  const text = `\nin a second terminal, try:\n\n${table}\n${links}\nCtrl-C stops it.${where}\n`;
   output.result({}, text);
 }
 
