@@ -1,4 +1,5 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
+import { PORTAL_BUGS } from './access/portal.ts';
 import { COMMIT_BUGS } from './brokers/commits.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
 import { SEQUENCE_BUGS } from './brokers/sequences.ts';
@@ -65,6 +66,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CLIENT_BUGS,
   ...MACHINE_BUGS,
   ...ACCESS_BUGS,
+  ...PORTAL_BUGS,
   ...SQLITE_BUGS,
   ...FIND_BUGS,
   ...ERASURE_BUGS,

@@ -57,6 +57,9 @@ const LINES: Readonly<Record<string, Line>> = {
   'keys list': reads(),
   'keys set': changes('api_key.set', () => [made.key ?? '', '--merchants', made.merchant ?? '']),
   'keys revoke': changes('api_key.revoke', () => [made.key ?? '']),
+  'portal link': changes('portal_session.create', () => [setup.merchantId, '--person', 'Ann']),
+  'portal list': reads(() => [setup.merchantId]),
+  'portal end': changes('portal_session.revoke', () => [setup.merchantId]),
   'merchants get': reads(() => [setup.merchantId]),
   'endpoints list': reads(),
   'endpoints get': reads(() => [made.endpoint ?? '']),
@@ -158,7 +161,7 @@ it('knows every command line and every command of the operations server', async 
 describe.each(['asking a running service', 'on the stopped store'])('an operator, %s,', (mode) => {
   const isOffline = mode === 'on the stopped store';
   beforeAll(async () => {
-    setup = await prepareSetup();
+    setup = await prepareSetup({ HOOKRAIL_CONSOLE_URL: 'https://hooks.example.com/console' });
     await start();
     await publish();
     if (isOffline) await stop();
@@ -216,7 +219,7 @@ async function somethingSealed(): Promise<void> {
 }
 
 it('shows by whom an event was published, and adds an entry for each move of the sandbox’s clock', async () => {
-  setup = await prepareSetup();
+  setup = await prepareSetup({ HOOKRAIL_CONSOLE_URL: 'https://hooks.example.com/console' });
   await start();
   await publish();
   const shown = await toolAnswer(where(), 'events', 'get', made.event ?? '');

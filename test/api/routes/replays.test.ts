@@ -231,7 +231,7 @@ describe('a replay', () => {
     const late = eventOf(api.merchantId, other.uuid, { occurredAt: Date.now() - 50_000 });
     const trace = [{ endpointId: other.uuid, verdict: 'endpoint_disabled' }] as const;
     await journalOf(api.store, other.uuid)({ ...routed(late, []), trace });
-    const means = { random: systemRandom, environment: 'sandbox' } as const;
+    const means = { random: systemRandom, environment: 'sandbox', consoleUrl: null } as const;
     const deps = {
       ...means,
       store: api.store,
