@@ -164,7 +164,12 @@ test('/ says where things are: to programs as JSON, to browsers by the reference
   const answer = await fetch(api.api.url);
   expect([answer.status, await answer.json()]).toMatchObject([
     200,
-    { reference: '/docs/', description: '/openapi.yaml', console: '/console/', producer_api: '/producer/events' },
+    {
+      reference: '/docs/',
+      description: '/openapi.yaml',
+      console: '/console/',
+      producer_api: '/producer/events',
+    },
   ]);
   const browser = await fetch(api.api.url, {
     headers: { accept: 'text/html,*/*;q=0.8' },
