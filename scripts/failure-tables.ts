@@ -22,7 +22,8 @@ export function failureDetailsTable(): string {
   return table(['in the detail', 'cause', 'what helps'], rows);
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Returns a table of Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')).replaceAll(' ', ''), ...rows.map(line)].join('\n');
 }

@@ -10,6 +10,12 @@ import { QUARANTINE_TEXTS } from '../services/domain/routing/quarantine-texts.ts
 import { COMMANDS } from '../services/operator/cli/table.ts';
 import { failureCodesTable, failureDetailsTable } from './failure-tables.ts';
 import { keepGenerated } from './keep-generated.ts';
+import {
+  fieldDifferencesTable,
+  reasonsWhyTable,
+  scheduleTable,
+  typeDifferencesTable,
+} from './merchant-tables.ts';
 import { operatorCommandsTables } from './operator-commands.ts';
 import { rulesTable } from './producers/rules-table.ts';
 
@@ -59,6 +65,12 @@ keepTables('docs/errors.md', {
   'failure codes': failureCodesTable(),
   'failure details': failureDetailsTable(),
 });
+keepTables('docs/guides/move-to-2.3.8.md', {
+  'differences of types': typeDifferencesTable(),
+  'differences of fields': fieldDifferencesTable(),
+});
+keepTables('docs/guides/after-an-outage.md', { schedule: scheduleTable() });
+keepTables('docs/guides/why-not-received.md', { reasons: reasonsWhyTable() });
 keepTables('README.md', { receiver: receiver() });
 keepTables('docs/operate/commands.md', { 'operator commands': operatorCommandsTables(COMMANDS) });
 keepTables('docs/producers.md', { 'event rules': rulesTable(), 'quarantine reasons': reasonsTable() });

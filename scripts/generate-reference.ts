@@ -17,7 +17,7 @@ import { producerPages } from './reference/producer-pages.ts';
 import { searchIndex } from './reference/search-index.ts';
 
 const TARGET = 'schemas/reference';
-const ASSETS = ['reference.css', 'reference.js', 'icon.svg'];
+const ASSETS = ['reference.css', 'reference.js', 'search.js', 'icon.svg'];
 const SOURCE = 'the description, the catalog, docs/ or scripts/reference';
 
 /** Every file of the reference by its path below /docs/. */

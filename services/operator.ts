@@ -23,7 +23,7 @@ import {
   type ToolMeans,
 } from './operator/commands/command.ts';
 import { OperatorError, UsageError } from './operator/commands/operator-error.ts';
-import { operatorNamed } from './operator/commands/person.ts';
+import { operatorNamed, requireNamed } from './operator/commands/person.ts';
 import { systemClock } from './process/clock.ts';
 
 /** The operator's tool: runs a command line. What a command needs is loaded when it runs. */
@@ -48,6 +48,7 @@ export async function runOperator(
   const execute: Execute = async ([name, command], options, given) => {
     const values = checkedFor(command, given);
     const means = meansOf(environment, options, { commands, print: said, note });
+    refuseNameless([name, command], values, { environment, options });
     const isOwn = command.on === 'tool';
     const answer = isOwn
       ? await command.run(means, values, undefined)
@@ -74,6 +75,17 @@ export async function runOperator(
   }
 }
 
+/** Refuses a command that the audit must have with a name. Reads the configuration only where that can be. */
+function refuseNameless(
+  named: readonly [string, Command],
+  values: Unchecked,
+  { environment, options }: { readonly environment: Environment; readonly options: GlobalOptions },
+): void {
+  if (options.as !== undefined || !environment.HOOKRAIL_ENVIRONMENT) return;
+  const { environment: kind, operator } = withDataDir(environment, options.dataDir);
+  requireNamed(named, values, { environment: kind, isNamed: operator !== '' });
+}
+
 function meansOf(
   environment: Environment,
   { dataDir, output, as }: GlobalOptions,
@@ -95,7 +107,8 @@ function meansOf(
       const command = commands[name];
       if (command === undefined || command.on === 'tool')
         throw new Error(`no service has the command ${name}`);
-      return ask([name, command], given, config(), { actor: actor(), note });
+      const isNamed = as !== undefined || config().operator !== '';
+      return ask([name, command], given, config(), { person: { actor: actor(), isNamed }, note });
     },
   };
 }

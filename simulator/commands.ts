@@ -94,7 +94,7 @@ export const SIMULATOR: readonly LazyCommand[] = [
   },
   {
     command: 'events <command>',
-    describe: 'Events and where they went: list, get, tail',
+    describe: 'Events and where they went: list, get, tail, status',
     load: async () => (await import('./commands/events.ts')).eventsCommand,
   },
   {

@@ -488,7 +488,8 @@ export interface paths {
         };
         /**
          * Get an event and where it went
-         * @description For each of your endpoints, whether the event was delivered to it, or why not.
+         * @description For each of your endpoints, whether the event was delivered to it, or why not. `api_version` chooses the version
+         *     of `body`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -520,7 +521,9 @@ export interface paths {
          * Get the story of a transaction, an account or a user
          * @description Its events in order, and for each of your endpoints what arrived, what is owed and when it is due, and what was
          *     not sent and why, each in a sentence. It answers "why did I not get it?". With the id of a user or a corporate, it
-         *     has everything about them. It has the newest 100 events; `GET /merchant/events?subject_uuid=…` lists all.
+         *     has everything about them. It has the newest 100 events; `GET /merchant/events?subject_uuid=…` lists all. Events
+         *     that could not be routed, because they break a rule or for another fault of the platform, are in `quarantine`, with
+         *     why; also under their own event id.
          */
         get: operations["getSubject"];
         put?: never;
@@ -551,7 +554,8 @@ export interface paths {
         /**
          * Look up any id
          * @description Says what an id is and where it is described: of an event, a delivery, an endpoint, a transaction, an account, a
-         *     wallet, a user or a corporate, a replay, or of a request that changed something (`X-Request-Id`).
+         *     wallet, a user or a corporate, a replay, or of a request that changed something (`X-Request-Id`). Events in
+         *     quarantine are found too: their path is the story that says why they were not sent.
          */
         get: operations["lookUp"];
         put?: never;
@@ -1167,7 +1171,10 @@ export interface components {
             occurred_at: components["schemas"]["Timestamp"];
             routed_at: components["schemas"]["Timestamp"];
             simulated: boolean;
-            /** @description The webhook's body in version 2.3.8; null if it cannot be rendered, or is no longer kept. */
+            /**
+             * @description The webhook's body in the version asked for, 2.3.8 unless given; null where that version does not have the
+             *     event, and where the body is no longer kept.
+             */
             body: string | null;
             /** @description The body is no longer kept: its retention has passed, or the data of this user or corporate was erased. */
             body_removed: boolean;
@@ -1230,10 +1237,10 @@ export interface components {
             transaction_uuid: components["schemas"]["TransactionId"];
             /**
              * Format: uuid
-             * @description The user or corporate.
+             * @description The user or corporate; null when only events in quarantine are known, and it cannot be read from them.
              */
-            entity_uuid: string;
-            /** @description The state after the newest event; null when its data is no longer kept. */
+            entity_uuid: string | null;
+            /** @description The state after the newest event; null when its data is no longer kept, or no event was routed. */
             state: string | null;
             /** @description The operator holds your deliveries back. */
             held: boolean;
@@ -1256,8 +1263,41 @@ export interface components {
                 not_received: number;
                 next_attempt_at: components["schemas"]["NullableTimestamp"];
             }[];
+            quarantine: components["schemas"]["StoryQuarantine"];
             /** @description There are older events. */
             has_more: boolean;
+        };
+        /** @description Events for you that could not be routed. No endpoint gets them before the platform has corrected the fault. */
+        StoryQuarantine: {
+            /** @description How much of the quarantine was looked through; `newest`: what came after `since`; `none`: it could not be asked. */
+            searched: string;
+            since: components["schemas"]["NullableTimestamp"];
+            /** @description What was not looked through, and what helps; null when all was. */
+            note: string | null;
+            /** @description The newest ten, oldest first. An event that was put back and routed is in `events` of the story instead. */
+            events: components["schemas"]["QuarantinedEvent"][];
+        };
+        /** @description What could be read of an event that was not routed; null is what could not be read. */
+        QuarantinedEvent: {
+            /** Format: uuid */
+            event_uuid: string | null;
+            type: string | null;
+            subType: string | null;
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string | null;
+            /** @description What it is about, else the user or corporate. */
+            subject_uuid: string | null;
+            transaction_uuid: components["schemas"]["TransactionId"];
+            occurred_at: components["schemas"]["NullableTimestamp"];
+            quarantined_at: components["schemas"]["Timestamp"];
+            verdict: string;
+            outcome: string;
+            reason: string;
+            /** @description Why, and what your platform has to do. */
+            explanation: string;
         };
         StoryEvent: {
             /** Format: uuid */
@@ -2246,6 +2286,8 @@ export interface components {
          *     update changes it. Responses are the same in every version.
          */
         ApiVersion: "2.2.8" | "2.3.8";
+        /** @description The version in which bodies are rendered. */
+        BodyVersion: "2.2.8" | "2.3.8";
         /**
          * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
          *     24 hours returns the same response and does nothing twice.
@@ -3115,7 +3157,7 @@ export interface operations {
                 /** @description `body` adds the body of each event. Such requests count in the rate class `feed`. */
                 include?: "body";
                 /** @description The version in which bodies are rendered. */
-                api_version?: "2.2.8" | "2.3.8";
+                api_version?: components["parameters"]["BodyVersion"];
                 /** @description Items per page. More than 100 count as 100 unless `order` is `asc`. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -3295,7 +3337,10 @@ export interface operations {
     };
     getEvent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The version in which bodies are rendered. */
+                api_version?: components["parameters"]["BodyVersion"];
+            };
             header?: {
                 /**
                  * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
@@ -3664,6 +3709,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["MerchantNotFound"];
             417: components["responses"]["ExpectationFailed"];

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-var secret = os.Getenv("WEBHOOK_SECRET")
+var secrets = strings.Fields(os.Getenv("WEBHOOK_SECRET")) // while a secret is rotated: "whsec_new… whsec_old…"
 var seen = map[string]bool{}    // in production: a table with a unique column, which outlives a restart
 var latest = map[string]int64{} // the highest sequence of each thing; in production: a column beside its state
 var mutex sync.Mutex
@@ -26,12 +26,15 @@ var note sync.Once
 func receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	id, sent := r.Header.Get("webhook-id"), r.Header.Get("webhook-timestamp")
-	mac := hmac.New(sha256.New, key())
-	fmt.Fprintf(mac, "%s.%s.%s", id, sent, body)
-	signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	signed := false
-	for _, each := range strings.Fields(r.Header.Get("webhook-signature")) {
-		signed = hmac.Equal([]byte(each), []byte(signature)) || signed
+	signed, passed := false, false
+	for _, secret := range secrets {
+		mac := hmac.New(sha256.New, keyOf(secret))
+		fmt.Fprintf(mac, "%s.%s.%s", id, sent, body)
+		signature := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		for _, each := range strings.Fields(r.Header.Get("webhook-signature")) {
+			signed = hmac.Equal([]byte(each), []byte(signature)) || signed
+		}
+		passed = r.Header.Get("authorization") == "API-Key "+secret || passed
 	}
 	seconds, _ := strconv.ParseInt(sent, 10, 64)
 	fresh := time.Since(time.Unix(seconds, 0)).Abs() < 5*time.Minute
@@ -40,7 +43,7 @@ func receive(w http.ResponseWriter, r *http.Request) {
 		fmt.Println("refused", id, map[bool]string{true: "too old", false: "another secret, or a changed body"}[signed])
 		return
 	}
-	if r.Header.Get("authorization") != "API-Key "+secret {
+	if !passed {
 		note.Do(func() { noteAuthorization(r.Header.Get("authorization") != "") })
 	}
 	var event struct{ Type string }
@@ -83,7 +86,7 @@ func handle(result, id, kind string) {
 	}
 }
 
-func key() []byte {
+func keyOf(secret string) []byte {
 	if encoded, found := strings.CutPrefix(secret, "whsec_"); found {
 		decoded, _ := base64.StdEncoding.DecodeString(encoded)
 		return decoded
@@ -92,8 +95,13 @@ func key() []byte {
 }
 
 func main() {
-	if len(key()) == 0 {
-		log.Fatal("WEBHOOK_SECRET is not set, or not base64 after whsec_")
+	if len(secrets) == 0 {
+		log.Fatal("WEBHOOK_SECRET is not set")
+	}
+	for _, secret := range secrets {
+		if len(keyOf(secret)) == 0 {
+			log.Fatal("a secret of WEBHOOK_SECRET is not base64 after whsec_")
+		}
 	}
 	fmt.Println("listening on port", os.Getenv("PORT"))
 	log.Fatal(http.ListenAndServe(":"+os.Getenv("PORT"), http.HandlerFunc(receive)))

@@ -2,9 +2,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
-const { WEBHOOK_SECRET: secret, PORT: port } = process.env;
-if (!secret) throw new Error('WEBHOOK_SECRET is not set');
-const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+const { WEBHOOK_SECRET = '', PORT: port } = process.env;
+const secrets = WEBHOOK_SECRET.split(' ').filter(Boolean); // while a secret is rotated: "whsec_new… whsec_old…"
+if (secrets.length === 0) throw new Error('WEBHOOK_SECRET is not set');
+const keys = secrets.map((each) => (each.startsWith('whsec_') ? Buffer.from(each.slice(6), 'base64') : each));
 const sha256 = (text) => createHash('sha256').update(text).digest();
 const equal = (a, b) => timingSafeEqual(sha256(a), sha256(b)); // in constant time, whatever the lengths
 const seen = new Set(); // in production: a table with a unique column, which outlives a restart
@@ -21,8 +22,11 @@ function judged({ 'webhook-id': id, 'webhook-subject-id': subject, 'webhook-sequ
 createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray().catch(() => []));
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': sent = '' } = request.headers;
-  const signature = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
-  const isSigned = sent.split(' ').some((each) => equal(each, `v1,${signature}`));
+  const isSignedBy = (key) => {
+    const signature = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
+    return sent.split(' ').some((each) => equal(each, `v1,${signature}`));
+  };
+  const isSigned = keys.some(isSignedBy);
   const isFresh = Math.abs(Date.now() / 1000 - Number(time)) < 300;
   const type = isSigned && isFresh ? JSON.parse(body).type : undefined;
   const result = type === undefined ? 'refused' : judged(request.headers, type);
@@ -30,7 +34,7 @@ createServer(async (request, response) => {
   response.writeHead(result === 'refused' ? 401 : 200).end(); // answer first, work afterwards
   if (!isSigned) return console.log('refused', id, 'another secret, or a changed body');
   if (!isFresh) return console.log('refused', id, 'too old');
-  if (!isNoted && request.headers.authorization !== `API-Key ${secret}`) {
+  if (!isNoted && !secrets.some((each) => request.headers.authorization === `API-Key ${each}`)) {
     isNoted = true; // The signature proves more than Authorization, which some servers keep to themselves.
     console.log(
       `${request.headers.authorization ? 'another' : 'no'} Authorization arrived; the signature is enough.`,

@@ -1,7 +1,7 @@
 <?php // WEBHOOK_SECRET=whsec_… php -S 127.0.0.1:8000 receiver.php   (PHP 8 with pdo_sqlite; then: hookrail sim listen --forward-to 8000)
 // Under php-fpm the pool sets it: env[WEBHOOK_SECRET] = whsec_…
-$secret = (string) getenv('WEBHOOK_SECRET');
-$key = str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, strlen('whsec_'))) : $secret;
+$secrets = array_values(array_filter(explode(' ', (string) getenv('WEBHOOK_SECRET')), 'strlen')); // while a secret is rotated: "whsec_new… whsec_old…"
+$keyOf = fn($secret) => str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, strlen('whsec_'))) : $secret;
 // The log of php -S is the terminal, that of php-fpm the web server's log of errors.
 $say = fn($line) => PHP_SAPI === 'cli-server' ? file_put_contents('php://stdout', "$line\n") : error_log($line);
 $resultOf = function ($id, $about, $sequence) {
@@ -18,8 +18,8 @@ $resultOf = function ($id, $about, $sequence) {
     $latest->execute([$about, $sequence]);
     return $latest->rowCount() === 1 ? 'applied' : 'older'; // a newer one came first: do not apply this one
 };
-$noteAuthorization = function ($value) use ($secret, $say) {
-    if ($value === "API-Key $secret") return;
+$noteAuthorization = function ($value) use ($secrets, $say) {
+    foreach ($secrets as $secret) if ($value === "API-Key $secret") return;
     // The signature proves more than Authorization, which some servers keep to themselves.
     $say(($value ? 'another' : 'no') . ' Authorization arrived; the signature is enough. To get it: Apache "CGIPassAuth On", '
         . 'nginx "fastcgi_param HTTP_AUTHORIZATION $http_authorization", API gateways: forward the header Authorization.');
@@ -28,11 +28,13 @@ $noteAuthorization = function ($value) use ($secret, $say) {
 $body = file_get_contents('php://input');
 $headers = array_change_key_case(getallheaders());
 [$id, $sent] = [$headers['webhook-id'] ?? '', $headers['webhook-timestamp'] ?? ''];
-$signature = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$sent.$body", $key, true));
 $isSigned = false;
-foreach (explode(' ', $headers['webhook-signature'] ?? '') as $each) $isSigned = hash_equals($signature, $each) || $isSigned;
+foreach ($secrets as $secret) {
+    $signature = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$sent.$body", $keyOf($secret), true));
+    foreach (explode(' ', $headers['webhook-signature'] ?? '') as $each) $isSigned = hash_equals($signature, $each) || $isSigned;
+}
 $isFresh = abs(time() - (int) $sent) < 300;
-if ($key === '') {
+if (!$secrets) {
     http_response_code(500);
     $say('WEBHOOK_SECRET is not set');
 } elseif ($body === '' && isset($headers['transfer-encoding'])) {

@@ -2,8 +2,10 @@
 import base64, contextlib, hashlib, hmac, json, os, re, sqlite3, tempfile, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-secret = os.environ["WEBHOOK_SECRET"]
-key = base64.b64decode(secret[len("whsec_"):]) if secret.startswith("whsec_") else secret.encode()
+secrets = os.environ["WEBHOOK_SECRET"].split()  # while a secret is rotated: "whsec_new… whsec_old…"
+keys = [base64.b64decode(each[len("whsec_"):]) if each.startswith("whsec_") else each.encode() for each in secrets]
+if not keys:
+    raise SystemExit("WEBHOOK_SECRET is not set")
 # In production: a table of your own database. A file of WEBHOOK_DB outlives a restart.
 path = os.environ.get("WEBHOOK_DB") or os.path.join(tempfile.gettempdir(), "webhooks-python.db")
 BODY_MAX = 1 << 20
@@ -21,7 +23,7 @@ def is_latest(about, sequence):  # a newer one may have come first: then do not 
                    " SET sequence = excluded.sequence WHERE excluded.sequence >= latest.sequence", about, sequence) == 1
 
 def note_authorization(value):
-    if value == f"API-Key {secret}" or noted:
+    if noted or value in [f"API-Key {each}" for each in secrets]:
         return
     noted.add(value)  # The signature proves more than Authorization, which some servers keep to themselves.
     print("another" if value else "no", "Authorization arrived; the signature is enough. To get it: Apache",
@@ -43,9 +45,10 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body, header = self.read_body(), lambda name: self.headers.get(name, "")
         id, sent = header("webhook-id"), header("webhook-timestamp")
-        mac = hmac.new(key, f"{id}.{sent}.".encode("latin-1") + body, hashlib.sha256)
-        signature = b"v1," + base64.b64encode(mac.digest())
-        signed = any(hmac.compare_digest(each.encode("latin-1"), signature) for each in header("webhook-signature").split())
+        message = f"{id}.{sent}.".encode("latin-1") + body
+        right = [b"v1," + base64.b64encode(hmac.new(key, message, hashlib.sha256).digest()) for key in keys]
+        signed = any(hmac.compare_digest(each.encode("latin-1"), signature)
+                     for each in header("webhook-signature").split() for signature in right)
         fresh = bool(re.fullmatch(r"\d{1,11}", sent)) and abs(time.time() - int(sent)) < 300
         type, result = None, "refused"
         if signed and fresh:  # before the answer: what cannot be kept must come again

@@ -1,6 +1,8 @@
 // What the reference can do with a script: search, the switch between versions, copying, and a language that is kept.
 // Everything else works without it.
 
+import { search } from './search.js';
+
 const root = new URL(document.body.dataset.root, location.href);
 
 /** Storage may be refused; then a choice lasts as long as the page. */
@@ -98,18 +100,6 @@ async function load() {
   return entries;
 }
 
-/** How well an entry fits: every word must occur; a title counts more than the text, a beginning more than a part. */
-function rank(entry, words) {
-  const title = entry.title.toLowerCase();
-  const all = `${title} ${entry.kind} ${entry.url} ${entry.text}`.toLowerCase();
-  let points = 0;
-  for (const word of words) {
-    if (!all.includes(word)) return 0;
-    points += title.startsWith(word) ? 12 : title.includes(word) ? 8 : 1;
-  }
-  return points + (entry.url.includes('#') ? 0 : 1);
-}
-
 function show(results, isAsked) {
   chosen = -1;
   const items = results.map((entry, index) => {
@@ -150,15 +140,9 @@ function choose(by) {
 
 input.addEventListener('input', async () => {
   const asked = input.value;
-  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   const all = await load();
   if (asked !== input.value) return;
-  const results = all
-    .map((entry) => [rank(entry, words), entry])
-    .filter(([points]) => points > 0)
-    .sort(([a], [b]) => b - a)
-    .slice(0, RESULTS_MAX);
-  show(words.length > 0 ? results.map(([, entry]) => entry) : [], words.length > 0);
+  show(search(all, asked).slice(0, RESULTS_MAX), asked.trim() !== '');
 });
 
 input.addEventListener('keydown', (event) => {

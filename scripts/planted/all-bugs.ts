@@ -30,7 +30,9 @@ import { SPECIFICATION_BUGS } from './specification.ts';
 import { ERASURE_BUGS, SQLITE_BUGS } from './sqlite.ts';
 import { STORE_COPY_BUGS } from './store-copy.ts';
 import { FEED_READER_BUGS } from './users/feed-readers.ts';
+import { MERCHANT_GUIDE_BUGS } from './users/merchant-guides.ts';
 import { MISTAKEN_COMMAND_BUGS } from './users/mistaken-commands.ts';
+import { OPERATOR_BUGS } from './users/operators.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
 import { SANDBOX_BUGS } from './users/sandbox.ts';
 import { TEXT_FILE_BUGS } from './users/text-files.ts';
@@ -57,6 +59,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...WAY_BUGS,
   ...TOLD_BUGS,
   ...VERDICT_BUGS,
+  ...OPERATOR_BUGS,
   ...SECRET_MASK_BUGS,
   ...STALL_BUGS,
   ...CLIENT_BUGS,
@@ -77,4 +80,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...RECEIVER_BUGS,
   ...TEXT_FILE_BUGS,
   ...MISTAKEN_COMMAND_BUGS,
+  ...MERCHANT_GUIDE_BUGS,
 ];

@@ -215,10 +215,10 @@ export const KAFKA_WRITING_BUGS: readonly PlantedBug[] = [
     id: 'violation-header-unread',
     bug: 'the ids in the header of an event that violates the schema are not read',
     file: 'services/codec/event-avro.ts',
-    text: 'return refuse({ reason, detail: describe(problems) }, idsOf(record.header));',
+    text: 'return refuse({ reason, detail: describe(problems) }, head);',
     replacement: 'return refuse({ reason, detail: describe(problems) });',
     test: 'test/codec/event-avro.test.ts',
-    title: 'quarantines a record with the ids of its header',
+    title: 'quarantines a record with what can be read of its header',
   },
   {
     id: 'put-back-one-by-one',

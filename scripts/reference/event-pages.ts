@@ -165,7 +165,7 @@ export function webhookRequest(): Html {
   if (webhook === undefined) throw new Error('schemas/webhooks.yaml has no webhooks');
   const rows = webhook.headers.map(
     ({ name, description, example, required }) =>
-      html`<tr><td><code>${name}</code></td><td>${inline(description ?? '')}${required === false && ' Optional.'}</td><td class="value"><code>${String(example)}</code></td></tr>`,
+      html`<tr id="name-${name}"><td><code>${name}</code></td><td>${inline(description ?? '')}${required === false && ' Optional.'}</td><td class="value"><code>${String(example)}</code></td></tr>`,
   );
   return html`<h2 id="headers">Headers of a webhook</h2><div class="table" tabindex="0" role="region" aria-label="Headers"><table><thead><tr><th>Header</th><th>Meaning</th><th>Example</th></tr></thead><tbody><tr><td><code>Authorization</code></td><td><code>API-Key</code> and the signing secret of the endpoint.</td><td class="value"><code>API-Key whsec_…</code></td></tr>${rows}</tbody></table></div>`;
 }

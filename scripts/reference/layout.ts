@@ -11,6 +11,8 @@ export interface Page {
   readonly label?: string;
   readonly section: (typeof SECTIONS)[number];
   readonly summary: string;
+  /** What readers ask for whom the page is, in their words: the search finds it by each. */
+  readonly phrases?: readonly string[];
   readonly content: Html;
   /** The headings listed below the page in the list of pages. */
   readonly parts?: readonly { readonly id: string; readonly label: string; readonly method?: string }[];
@@ -20,7 +22,8 @@ export interface Page {
   readonly isWide?: boolean;
 }
 
-const SECTIONS = ['Guides', 'Operations', 'Events', 'Producers'] as const;
+/** Guides, operations and events are for merchants. */
+const SECTIONS = ['Guides', 'Operations', 'Events', 'Sandbox', 'Producers', 'Operators'] as const;
 
 /** The address of a page seen from another one, so that the reference works below any path. */
 export function address(from: string, to: string): string {
@@ -76,7 +79,7 @@ export function document(page: Page, pages: readonly Page[]): string {
 <title>${page.path === '' ? 'hookrail reference' : `${page.title} · hookrail`}</title>
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${asset('reference.css')}">
-<script src="${asset('reference.js')}" defer></script>
+<script type="module" src="${asset('reference.js')}"></script>
 </head>
 <body data-root="${root}">
 <a class="skip" href="#content">Skip to the content</a>

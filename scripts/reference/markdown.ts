@@ -12,6 +12,7 @@ export type Links = ReadonlyMap<string, string>;
 const NAMES: Readonly<Record<string, Language>> = { bash: 'sh', javascript: 'js', py: 'python' };
 
 function renderer(links: Links, source: string, depthBy: number) {
+  const named = new NamedRows();
   const marked = new Marked({ gfm: true });
   marked.use({
     renderer: {
@@ -34,7 +35,8 @@ function renderer(links: Links, source: string, depthBy: number) {
               return `<${tag}${label}>${this.parser.parseInline(cell.tokens)}</${tag}>`;
             })
             .join('');
-        const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
+        const begin = (row: Tokens.TableCell[]) => (links === none ? '<tr>' : named.begin(row));
+        const body = token.rows.map((row) => `${begin(row)}${cells(row, 'td')}</tr>`).join('\n');
         return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${cells(token.header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
@@ -46,6 +48,32 @@ function renderer(links: Links, source: string, depthBy: number) {
   });
   return marked;
 }
+
+/** The rows of a page's tables that describe something with a name in code: an error code, a setting, a command. */
+class NamedRows {
+  readonly #ids = new Set<string>();
+
+  /** Returns the tag that begins a row: of one that is named with an id, by which the search leads to it. */
+  begin(row: readonly Tokens.TableCell[]): string {
+    const [name] = namesIn(row[0]) ?? namesIn(row[1]) ?? [];
+    const id = name === undefined ? '' : `name-${slugOf(name)}`;
+    if (id === '' || this.#ids.has(id)) return '<tr>';
+    this.#ids.add(id);
+    return `<tr id="${escaped(id)}">`;
+  }
+}
+
+/** Returns the names that a cell consists of; undefined where it has other words. */
+function namesIn(cell: Tokens.TableCell | undefined): string[] | undefined {
+  const tokens = cell?.tokens ?? [];
+  const isOnlyNames = tokens.every(({ type, raw }) => type === 'codespan' || /^[,\s]*$/.test(raw));
+  const names = tokens
+    .filter(({ type }) => type === 'codespan')
+    .map((token) => (token as Tokens.Codespan).text);
+  return isOnlyNames && names.length > 0 ? names : undefined;
+}
+
+const none: Links = new Map();
 
 /** The label before a cell on a phone, where each row is a block; the cells of two columns explain themselves. */
 function labelOf({ header }: Tokens.Table, column: number): string {
@@ -61,7 +89,6 @@ function targetOf(href: string, links: Links, source: string): string | undefine
   return (heading === undefined ? undefined : links.get(`${file}#${heading}`)) ?? links.get(file);
 }
 
-const none: Links = new Map();
 const plain = renderer(none, '', 0);
 
 /** Renders a description's Markdown. */

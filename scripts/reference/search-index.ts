@@ -6,9 +6,16 @@ interface Entry {
   readonly url: string;
   /** Words by which it is found besides its title. */
   readonly text: string;
+  /** The names of what it describes: one who asks for such a name wants this entry. */
+  readonly names?: readonly string[];
+  /** What readers ask who want it. */
+  readonly phrases?: readonly string[];
 }
 
-/** The texts that the search covers: every page and every headed part of it, with the words below that heading. */
+/**
+ * The texts that the search covers: every page, every headed part of it with the words below that heading, and every row
+ * of a table that describes something with a name.
+ */
 export function searchIndex(pages: readonly Page[]): Entry[] {
   return pages.flatMap((page) => {
     const [head = '', ...parts] = page.content.text.split(/(?=<h[23] id=")/);
@@ -17,6 +24,7 @@ export function searchIndex(pages: readonly Page[]): Entry[] {
       kind: page.section,
       url: page.path,
       text: words(page.summary, head),
+      ...(page.phrases && { phrases: page.phrases }),
     };
     const sections = parts.map((part): Entry => {
       const [whole = '', id = '', heading = ''] = /^<h[23] id="([^"]+)">(.*?)<\/h[23]>/.exec(part) ?? [];
@@ -27,7 +35,28 @@ export function searchIndex(pages: readonly Page[]): Entry[] {
         text: words('', part.slice(whole.length)),
       };
     });
-    return [own, ...sections];
+    return [own, ...sections, ...namedRows(page)];
+  });
+}
+
+/** Characters of a row that the search covers: its beginning says what the named thing is. */
+const ROW_MAX = 160;
+
+function namedRows({ path, title, content, phrases = [] }: Page): Entry[] {
+  const rows = content.text.matchAll(/<tr id="([^"]+)">([\s\S]*?)<\/tr>/g);
+  return [...rows].map(([, id = '', row = '']) => {
+    const cells = [...row.matchAll(/<td\b[^>]*>([\s\S]*?)<\/td>/g)].map(([, cell = '']) => cell);
+    const named = cells.find((cell) => cell.includes('<code')) ?? '';
+    const names = [...named.matchAll(/<code\b[^>]*>(.*?)<\/code>/g)].map(([, name = '']) => plain(name));
+    const bareNames = names.map((name) => name.replace(/ (<|\[|--).*/, ''));
+    const text = `${phrases.join(' ')} ${plain(cells.join(' ')).slice(0, ROW_MAX)}`.trim();
+    return {
+      title: names.join(', '),
+      kind: title,
+      url: `${path}#${id}`,
+      text,
+      names: [...new Set([...names, ...bareNames])],
+    };
   });
 }
 
@@ -58,6 +87,7 @@ function plain(text: string): string {
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&')
     .replaceAll(/\s+/g, ' ')
     .trim();

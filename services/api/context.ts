@@ -88,7 +88,7 @@ export const API_LIMITS: ApiLimits = {
 };
 
 export type ApiBroker = Pick<Broker, 'publishEvents' | 'publishTasks'> & {
-  readonly quarantine: Pick<Broker['quarantine'], 'ofEvent'>;
+  readonly quarantine: Pick<Broker['quarantine'], 'find'>;
 };
 
 /** The dependencies of the routes. */

@@ -19,16 +19,24 @@ import type { DirectoryChange } from '../domain/directory.ts';
 import type { DomainEvent } from '../domain/event.ts';
 import type { DeadLetter, JournalBatch, JournalEntry, Routed } from '../domain/journal.ts';
 import type { ParkedSettlement } from '../domain/parking.ts';
-import type { Quarantined, QuarantineReason, RecordOrigin, Refusal } from '../domain/quarantine.ts';
+import type {
+  EventAbout,
+  Quarantined,
+  QuarantineReason,
+  RecordOrigin,
+  Refusal,
+} from '../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { BrokerStatus } from './broker-status.ts';
 import type { Inline } from './inline.ts';
 import type { Loss, TopicLosses } from './losses.ts';
 import type { PublishedEvent, PublishOptions } from './publish.ts';
+import type { QuarantinedFound, QuarantineWanted } from './quarantine-find.ts';
 import type { StallLog } from './stalls.ts';
 
 export type * from './inline.ts';
 export type * from './publish.ts';
+export type * from './quarantine-find.ts';
 export type * from './stalls.ts';
 
 /** Returned by a follower of the directory for a record that it does not accept. */
@@ -56,8 +64,8 @@ export interface Broker {
   readonly quarantine: RecordStore<Quarantined> & {
     /** Returns the record at a position; undefined when there is none. Throws RangeError for an invalid position. */
     read(position: string): Promise<Quarantined | undefined>;
-    /** Returns the records of an event id that are stored now, at a cost that does not grow with their number. */
-    ofEvent(eventId: string): Promise<QuarantinedOfEvent>;
+    /** Returns the newest records that are stored now, newest first, at a cost that does not grow with their number. */
+    find(wanted: QuarantineWanted): Promise<QuarantinedFound>;
     /**
      * Puts any number of records back where they came from, unchanged, and removes them from the store. Records that
      * cannot be put back stay there and are returned with the reason. Unknown positions are ignored.
@@ -77,20 +85,6 @@ export interface Broker {
   /** Stops every consumer, makes settlements durable, releases the engine's resources. May be called twice. */
   close(): Promise<void>;
 }
-
-/** A quarantined event without its bytes. */
-export type QuarantinedHead = Pick<
-  Quarantined,
-  'reason' | 'detail' | 'at' | 'eventId' | 'merchantId' | 'publishedBy'
->;
-
-/** The newest records of an event id, at most QUARANTINED_OF_EVENT_MAX, newest first. */
-export interface QuarantinedOfEvent {
-  readonly records: readonly QuarantinedHead[];
-  /** Older records were not looked through, milliseconds since the epoch; null: all were. */
-  readonly since: number | null;
-}
-export const QUARANTINED_OF_EVENT_MAX = 10;
 
 export interface RequeueOptions {
   /** Returns the event id under which a record is published instead, as any new event; null = it keeps its own. */
@@ -158,7 +152,7 @@ export interface ReceivedEvent {
   readonly acceptedAt: number;
   readonly decoded:
     | { readonly ok: true; readonly event: DomainEvent }
-    | {
+    | (EventAbout & {
         readonly ok: false;
         readonly reason: QuarantineReason;
         readonly detail: string;
@@ -166,7 +160,7 @@ export interface ReceivedEvent {
         readonly eventId?: string;
         readonly merchantId?: string;
         readonly publishedBy?: string | undefined;
-      };
+      });
   /** The Kafka record it came from. */
   readonly origin?: RecordOrigin;
   /** An event with the same id and content came before: there is nothing to route. */

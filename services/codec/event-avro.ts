@@ -11,9 +11,9 @@ import type { EventProblem } from './event-problem.ts';
 import {
   type EventWriter,
   eventWriter,
-  type HeaderIds,
-  idsOf,
+  headOf,
   ownTypeOf,
+  type ReadableHead,
   type Unreadable,
 } from './event-writer.ts';
 import type { EventRecords } from './generated/event-types.ts';
@@ -59,7 +59,7 @@ export function schemaIdOf(bytes: Uint8Array): number | undefined {
 
 export type DecodedEvent =
   | { readonly ok: true; readonly event: DomainEvent }
-  | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & HeaderIds);
+  | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & ReadableHead);
 
 /**
  * Decodes records of the events topic. `schemaOf` returns the writer's schema (RegisteredSchema, or JSON, parsed or as text)
@@ -96,20 +96,21 @@ export class EventDecoder {
     if ('reason' in writer) return refuse(writer);
     if (bytes.length > EVENT_RECORD_BYTES_MAX) {
       const detail = `the record has ${bytes.length} bytes: at most ${EVENT_RECORD_BYTES_MAX} are allowed`;
-      return refuse({ reason: 'too_large', detail }, writer.ids(body));
+      return refuse({ reason: 'too_large', detail }, writer.head(body));
     }
     const record = writer.read(body);
     if ('reason' in record) {
       const { reason, detail } = record;
       const look = reason === 'undecodable' ? lookOfBody(bytes) : '';
-      return refuse({ reason, detail: withLook(detail, look) }, writer.ids(body));
+      return refuse({ reason, detail: withLook(detail, look) }, writer.head(body));
     }
     const problems: EventProblem[] = [];
     const mayBeLarge = bytes.length > SMALL_BYTES;
     const event = checkEvent(writer.type, record.header, record.data, problems, mayBeLarge);
     if (event !== undefined) return { ok: true, event };
     const reason = problems.every(({ code }) => code === 'too_long') ? 'too_large' : 'schema_violation';
-    return refuse({ reason, detail: describe(problems) }, idsOf(record.header));
+    const head = headOf(writer.type, { ...record.header }, record.data);
+    return refuse({ reason, detail: describe(problems) }, head);
   }
 
   #writerOf(schemaId: number): EventWriter | Unreadable | undefined {
@@ -131,6 +132,6 @@ function describe(problems: readonly EventProblem[]): string {
   return problems.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ');
 }
 
-function refuse({ reason, detail }: Unreadable, ids?: HeaderIds): DecodedEvent {
-  return { ok: false, reason, detail, ...ids };
+function refuse({ reason, detail }: Unreadable, head?: ReadableHead): DecodedEvent {
+  return { ok: false, reason, detail, ...head };
 }

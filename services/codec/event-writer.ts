@@ -1,10 +1,11 @@
 /** The reader for the records of one schema: made once per schema id, when its first record comes. */
 import type avro from 'avsc';
 import type { Type } from 'avsc';
-import { EVENT_TYPES, type EventType } from '../domain/event.ts';
-import type { QuarantineReason } from '../domain/quarantine.ts';
+import { subjectIdOf } from '../domain/catalog/subject.ts';
+import { EVENT_TYPES, type EventData, type EventType } from '../domain/event.ts';
+import { type EventAbout, knownAbout, type QuarantineReason } from '../domain/quarantine.ts';
 import { errorLine } from '../messages/error-message.ts';
-import { checkUuid } from './check-value.ts';
+import { checkOccurredAt, checkString, checkUuid } from './check-value.ts';
 import { checkMerchantId } from './event-json.ts';
 import type { EventProblem } from './event-problem.ts';
 import { eventSchemaText, recordNameOf, typeOfRecord } from './event-schemas.ts';
@@ -14,8 +15,8 @@ import { type Readable, Reading, skip } from './reading.ts';
 import { asResolver, type Resolver, resolverOf } from './resolution.ts';
 import { RegisteredSchema, type WrittenSchema, writtenSchema } from './written-schema.ts';
 
-/** The ids of the event and the merchant in a record's header, where they can be read. */
-export interface HeaderIds {
+/** The ids of the event and the merchant, and what the event is about, where they can be read. */
+export interface ReadableHead extends EventAbout {
   readonly eventId?: string;
   readonly merchantId?: string;
 }
@@ -31,14 +32,22 @@ export interface EventWriter {
   readonly type: EventType;
   /** Returns the record, or why it cannot be read. */
   readonly read: (body: Buffer) => EventRecord | Unreadable;
-  /** Reads the ids of a record whose rest cannot be read. Never throws. */
-  readonly ids: (body: Buffer) => HeaderIds;
+  /** Reads the head of a record whose rest cannot be read. Never throws. */
+  readonly head: (body: Buffer) => ReadableHead;
 }
 
 interface OwnEvent {
   readonly type: Type;
   readonly canonical: string;
 }
+
+/** A header as it was read, unchecked. */
+type Header = { readonly [field: string]: unknown };
+
+/** The texts of a header that are read from a record whose rest cannot be read. */
+const READ_ALONE: ReadonlySet<string> = new Set(['eventId', 'merchantId', 'entityId', 'subType']);
+/** A longer one is no subType. */
+const SUB_TYPE_LENGTH_MAX = 64;
 
 /** Our version of each record, read from disk on first use: the embedded engine never needs it. */
 const OWN = new Map<EventType, OwnEvent>();
@@ -82,7 +91,7 @@ export function eventWriter(schemaId: number, schema: unknown): EventWriter | Un
   return {
     type,
     read: own.canonical === written.canonical ? (body) => readOwn(own.type, body) ?? read(body) : read,
-    ids: (body) => headerIds(own.type, written.root, body),
+    head: (body) => headOf(type, readableHeader(own.type, written.root, body)),
   };
 }
 
@@ -108,13 +117,13 @@ function readWith(own: Type, resolver: Resolver, schemaId: number, body: Buffer)
 }
 
 /** Avro's bytes carry no field names, so what stands before the ids must be read, too. */
-function headerIds(own: Type, root: Type, body: Buffer): HeaderIds {
-  const found: { eventId?: unknown; merchantId?: unknown } = {};
+function readableHeader(own: Type, root: Type, body: Buffer): Header {
+  const found: Record<string, unknown> = {};
   const resolver = asResolver(own, (tap) => {
     const reading = new Reading(tap);
     for (const field of fieldsTo('header', root, reading)) {
       for (const { name, type } of fieldsOf(reading, field)) {
-        if (name !== 'eventId' && name !== 'merchantId') skip(reading, type);
+        if (!READ_ALONE.has(name)) skip(reading, type);
         else if (type.typeName === 'string') found[name] = (type as unknown as Readable)._read(tap);
         else return;
       }
@@ -123,9 +132,9 @@ function headerIds(own: Type, root: Type, body: Buffer): HeaderIds {
   try {
     own.decode(body, 0, resolver);
   } catch {
-    // The ids that were read before the fault are returned.
+    // What was read before the fault is returned.
   }
-  return idsOf(found);
+  return found;
 }
 
 /** Returns the field's type once the fields before it have been skipped. */
@@ -143,20 +152,25 @@ function fieldsOf(reading: Reading, type: Type): readonly avro.types.Field[] {
   return record?.typeName === 'record' ? (record as avro.types.RecordType).fields : [];
 }
 
-/** Returns the well-formed ids of a header. */
-export function idsOf({
-  eventId,
-  merchantId,
-}: {
-  readonly eventId?: unknown;
-  readonly merchantId?: unknown;
-}): HeaderIds {
+/** Returns what is well-formed in a header, and the subject in the data, if that could be read. */
+export function headOf(type: EventType, header: Header, data: object = {}): ReadableHead {
   const none: EventProblem[] = [];
-  const event = checkUuid(eventId, '', none);
-  const merchant = checkMerchantId(merchantId, '', none);
+  const eventId = checkUuid(header.eventId, '', none);
+  const merchantId = checkMerchantId(header.merchantId, '', none);
+  const entityId = checkUuid(header.entityId, '', none);
+  const subType = checkString(header.subType, '', none);
+  const subjectId = subjectIdOf({ type, entityId: entityId ?? '', data: data as EventData });
+  const about = {
+    entityId,
+    subjectId: subjectId ?? undefined,
+    type,
+    subType: subType !== undefined && subType.length <= SUB_TYPE_LENGTH_MAX ? subType : undefined,
+    occurredAt: checkOccurredAt(header.occurredAt, '', none),
+  };
   return {
-    ...(event === undefined ? {} : { eventId: event }),
-    ...(merchant === undefined ? {} : { merchantId: merchant }),
+    ...(eventId === undefined ? {} : { eventId }),
+    ...(merchantId === undefined ? {} : { merchantId }),
+    ...knownAbout(about),
   };
 }
 

@@ -54,11 +54,9 @@ export const quarantinedCodec = recordCodec<Quarantined>(
     bytes: asBuffer(record.bytes),
     origin: origin === undefined ? null : originToAvro(origin),
   }),
-  ({ origin, endpointId, deliveryId, publishedBy, ...record }: InAvro<Quarantined>) => ({
-    ...record,
-    ...(endpointId === null ? {} : { endpointId }),
-    ...(deliveryId === null ? {} : { deliveryId }),
-    ...(publishedBy === null ? {} : { publishedBy }),
+  ({ reason, detail, at, eventId, merchantId, bytes, origin, ...optional }: InAvro<Quarantined>) => ({
+    ...{ reason, detail, at, eventId, merchantId, bytes },
+    ...withoutNulls(optional),
     ...(origin === null ? {} : { origin: originFromAvro(origin) }),
   }),
 );
@@ -82,6 +80,11 @@ export function bytesAfterContent({
 function originToAvro(origin: RecordOrigin): object {
   const headers = origin.headers.map(({ name, value }) => ({ name, value: value && asBuffer(value) }));
   return { ...origin, key: origin.key && asBuffer(origin.key), headers };
+}
+
+/** Returns the fields of a record that it has. */
+function withoutNulls<T extends object>(fields: T): { readonly [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as T;
 }
 
 /** Copies into a plain object: Avro's records have a prototype of their own. */

@@ -49,7 +49,7 @@ export const VARIABLES = {
   HOOKRAIL_OPERATOR: variable(
     as.text,
     '',
-    'The name of the person who gives operator commands, for the audit; `--as` takes its place. Empty: the user of the ' +
+    'The name of the person who gives operator commands, for the audit; `--as` takes its place. Production requires one for changes and personal data. Empty: the user of the ' +
       'system and the machine, such as `ann@ops-1`.',
   ),
   HOOKRAIL_OPERATOR_TOKEN_FILE: variable(

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import { subjectIdOf } from './catalog/subject.ts';
 import { contentFaults } from './content/content-faults.ts';
-import type { DomainEvent } from './event.ts';
+import type { DomainEvent, EventType } from './event.ts';
 import { uuidV5 } from './ids.ts';
 
 /**
@@ -60,7 +61,47 @@ export function refusalText(refusal: Refusal, event: DomainEvent, now: number): 
   }
 }
 
-export interface Quarantined {
+/** Says what an event is about, without its content. Each is absent where the event could not be read that far. */
+export interface EventAbout {
+  readonly entityId?: string;
+  /** As subjectIdOf returns it; absent also where the event is about its entity. */
+  readonly subjectId?: string;
+  readonly type?: EventType;
+  /** Not checked: it may be none of the type's. */
+  readonly subType?: string;
+  /** Milliseconds since the epoch. */
+  readonly occurredAt?: number;
+}
+
+/** The head of an event, or of a task for it, which has its subject already. */
+type HasHead = Pick<DomainEvent, 'entityId' | 'type' | 'subType' | 'occurredAt'> &
+  (Pick<DomainEvent, 'data'> | { readonly subjectId: string | null });
+
+/** Returns what a whole event, or a task for one, is about. */
+export function aboutOf(event: HasHead): EventAbout {
+  const { entityId, type, subType, occurredAt } = event;
+  const subjectId = 'subjectId' in event ? event.subjectId : subjectIdOf(event);
+  return { entityId, ...(subjectId === null ? {} : { subjectId }), type, subType, occurredAt };
+}
+
+/** Returns the same of an event that could not be read as a whole. */
+export function knownAbout({
+  entityId,
+  subjectId,
+  type,
+  subType,
+  occurredAt,
+}: { readonly [K in keyof EventAbout]?: EventAbout[K] | undefined }): EventAbout {
+  return {
+    ...(entityId === undefined ? {} : { entityId }),
+    ...(subjectId === undefined ? {} : { subjectId }),
+    ...(type === undefined ? {} : { type }),
+    ...(subType === undefined ? {} : { subType }),
+    ...(occurredAt === undefined ? {} : { occurredAt }),
+  };
+}
+
+export interface Quarantined extends EventAbout {
   readonly reason: QuarantineReason;
   /** A description of what is wrong and where, without personal data. */
   readonly detail: string;

@@ -6,7 +6,14 @@ import type { Endpoint } from '../domain/endpoint.ts';
 import { type DomainEvent, eventAsText } from '../domain/event.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';
-import { type QuarantineReason, refusalOf, refusalText } from '../domain/quarantine.ts';
+import {
+  aboutOf,
+  type EventAbout,
+  knownAbout,
+  type QuarantineReason,
+  refusalOf,
+  refusalText,
+} from '../domain/quarantine.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
 import { routeTo } from '../domain/routing/route.ts';
 import type { DeliveryTask } from '../domain/task.ts';
@@ -29,7 +36,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   if (!decoded.ok) return quarantined(received, context, decoded, decoded.reason, decoded.detail);
   const { event } = decoded;
   const refuse = (reason: QuarantineReason, detail: string) =>
-    quarantined(received, context, event, reason, detail);
+    quarantined(received, context, { ...event, ...aboutOf(event) }, reason, detail);
   const merchant = context.directory.merchant(event.merchantId);
   const isMerchantKnown = merchant !== undefined;
   // What the producer was told stays true, even if the merchant was created since.
@@ -115,7 +122,7 @@ function firstTask(
 function quarantined(
   received: ReceivedEvent,
   context: FanOutContext,
-  known: {
+  known: EventAbout & {
     readonly eventId?: string;
     readonly merchantId?: string;
     readonly publishedBy?: string | undefined;
@@ -127,6 +134,6 @@ function quarantined(
   const ids = { eventId: known.eventId ?? null, merchantId: known.merchantId ?? null };
   const { publishedBy } = known;
   const by = publishedBy === undefined ? {} : { publishedBy };
-  const record = { reason, detail, at: context.now, ...ids, ...by, bytes };
+  const record = { reason, detail, at: context.now, ...ids, ...knownAbout(known), ...by, bytes };
   return { kind: 'quarantined', record: origin === undefined ? record : { ...record, origin } };
 }

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { Broker, ReceivedEvent, RouterResult } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
+import { aboutOf, knownAbout } from '../domain/quarantine.ts';
 import { type Culprits, eventLabel } from '../domain/stalls/stall.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -37,7 +38,8 @@ function stalled(received: ReceivedEvent, stalls: string): ReceivedEvent {
   const { bytes, acceptedAt, decoded, origin } = received;
   const { eventId, merchantId, publishedBy } = decoded.ok ? decoded.event : decoded;
   const reason = 'event_stalled' as const;
-  const ids = { ...(eventId && { eventId }), ...(merchantId && { merchantId }), publishedBy };
+  const about = decoded.ok ? aboutOf(decoded.event) : knownAbout(decoded);
+  const ids = { ...(eventId && { eventId }), ...(merchantId && { merchantId }), ...about, publishedBy };
   const refused = { bytes, acceptedAt, decoded: { ok: false as const, reason, detail: stalls, ...ids } };
   return origin === undefined ? refused : { ...refused, origin };
 }

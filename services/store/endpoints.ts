@@ -55,6 +55,8 @@ export interface LegacyChange {
 export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
 export type NotFound = { readonly kind: 'not_found' };
 
+export type EndpointCounts = Readonly<Record<EndpointStatus | 'failing', number>>;
+
 export interface Endpoints {
   create(
     endpoint: NewEndpoint,
@@ -75,6 +77,21 @@ export interface Endpoints {
       readonly after?: { readonly createdAt: number; readonly uuid: string };
     },
   ): Promise<readonly EndpointRecord[]>;
+  /** Returns an endpoint of whatever merchant, the legacy one included. */
+  find(uuid: string): Promise<EndpointRecord | undefined>;
+  /**
+   * Endpoints of all merchants, or of one, legacy ones included, newest first. `isFailing`: active ones whose newest
+   * attempts failed. `after`: the `cursor` of the last one before. Rejects with CursorInvalid.
+   */
+  every(options: {
+    readonly merchantId?: string;
+    readonly status?: EndpointStatus;
+    readonly isFailing?: boolean;
+    readonly limit: number;
+    readonly after?: string;
+  }): Promise<readonly (EndpointRecord & { readonly cursor: string })[]>;
+  /** Counts the endpoints of a merchant, or of all (null), by status, and those that fail. */
+  counts(merchantId: string | null): Promise<EndpointCounts>;
   update(
     merchantId: string,
     uuid: string,

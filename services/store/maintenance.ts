@@ -138,4 +138,10 @@ export interface Erasures {
   purge(): Promise<readonly string[]>;
   /** Returns orders that are not finished, oldest first. */
   unfinished(): Promise<readonly ErasureOrder[]>;
+  /** Returns whether what a merchant had of an entity at a time is to be erased, or is erased already. */
+  isErased(of: {
+    readonly entityId: string;
+    readonly merchantId: string;
+    readonly at: number;
+  }): Promise<boolean>;
 }

@@ -135,6 +135,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface DeliveryRecord {
   readonly deliveryId: string;
+  readonly merchantId: string;
   readonly endpointId: string;
   readonly eventId: string;
   readonly entityId: string;
@@ -182,6 +183,9 @@ export interface AttemptRecord {
 
 export const EVENTS_OF_ID_MAX = 10;
 
+/** The merchant and the endpoint that a delivery is for. */
+export type DeliveryOwner = Pick<DeliveryRecord, 'merchantId' | 'endpointId'>;
+
 export interface DeliveryLog {
   /**
    * Records all batches in one transaction, or none. Rejects with PositionLost when the position of a partition is before
@@ -217,6 +221,8 @@ export interface DeliveryLog {
       }
     | undefined
   >;
+  /** Returns the merchant and the endpoint of a delivery; undefined when the log has no such delivery. */
+  ownerOf(deliveryId: string): Promise<DeliveryOwner | undefined>;
   /** Returns the endpoint of one of the merchant's deliveries; undefined when it has no such delivery. */
   endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined>;
   /**
@@ -261,13 +267,15 @@ export interface EventPage {
 }
 
 /**
- * Lists of one merchant, newest first by `createdAt`, keyset on an opaque, stable order: a row that stays is on exactly
+ * Lists of one merchant, or of all where it is null, newest first by `createdAt`, keyset on an opaque, stable order: a row that stays is on exactly
  * one page, whatever is added meanwhile. One call examines a bounded number of rows: where few of very many match, a
- * page may have fewer than `limit`, or none, and still a `next`. Rejects with CursorInvalid.
+ * page may have fewer than `limit`, or none, and still a `next`. Over all merchants a step looks at the newest rows of
+ * each, so it takes longer with their number (on SQLite: of endpoints), not with that of their rows. Rejects with
+ * CursorInvalid.
  */
 export interface MerchantLists {
   /** Deliveries to all endpoints, deleted ones included, and to the single webhook of 2.2.8. */
-  deliveries(merchantId: string, options: DeliveryFilter & PageOptions): Promise<DeliveryPage>;
+  deliveries(merchantId: string | null, options: DeliveryFilter & PageOptions): Promise<DeliveryPage>;
   /** Events that were routed, also those that went to no endpoint. */
-  events(merchantId: string, options: EventFilter & PageOptions): Promise<EventPage>;
+  events(merchantId: string | null, options: EventFilter & PageOptions): Promise<EventPage>;
 }

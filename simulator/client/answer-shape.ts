@@ -47,7 +47,7 @@ export const EVENT: Shape = withTexts<Schemas['EventDetail'] & Schemas['EventLis
 export const REPLAY: Shape = withTexts<Schemas['Replay']>()('replay_uuid', 'status');
 
 export const STORY: Shape = {
-  ...withTexts<Schemas['Story']>()('subject_uuid', 'kind', 'entity_uuid'),
+  ...withTexts<Schemas['Story']>()('subject_uuid', 'kind'),
   lists: {
     events: {
       ...withTexts<Schemas['StoryEvent']>()('event_uuid', 'type', 'subType', 'created_at'),

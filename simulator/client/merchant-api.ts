@@ -1,6 +1,7 @@
 import type { components, operations } from '../../client/generated/merchant-api.ts';
 import type { StreamNews, StreamOptions } from '../../client/merchant-stream.ts';
 import type { ServiceClock } from '../../client/service-clock.ts';
+import type { ApiVersion } from '../../services/domain/endpoint.ts';
 import {
   DELIVERY,
   DELIVERY_DETAIL,
@@ -132,8 +133,11 @@ export class MerchantApi {
     );
   }
 
-  rotateSecret(id: string): Promise<{ readonly signing_secret: string }> {
-    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params: { path: { id } } }), SECRET);
+  /** A repeat with the same `idempotencyKey` gets the secret that the first one made, and makes none. */
+  rotateSecret(id: string, idempotencyKey?: string): Promise<{ readonly signing_secret: string }> {
+    const header = given({ 'Idempotency-Key': idempotencyKey });
+    const params = { path: { id }, header };
+    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params }), SECRET);
   }
 
   async deleteEndpoint(id: string): Promise<void> {
@@ -231,11 +235,10 @@ export class MerchantApi {
     );
   }
 
-  event(event_id: string): Promise<EventAnswer> {
-    return bodyOf(
-      this.#client.rest.GET('/merchant/events/{event_id}', { params: { path: { event_id } } }),
-      EVENT,
-    );
+  /** `api_version`: that of the body, 2.3.8 by default. */
+  event(event_id: string, api_version?: ApiVersion): Promise<EventAnswer> {
+    const params = { path: { event_id }, query: given({ api_version }) };
+    return bodyOf(this.#client.rest.GET('/merchant/events/{event_id}', { params }), EVENT);
   }
 }
 

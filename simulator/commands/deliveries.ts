@@ -4,32 +4,31 @@ import type { Argv, CommandModule } from 'yargs';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
 import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
 import { DELIVERY_STATUSES, MerchantApi } from '../client/merchant-api.ts';
-import { parseDuration } from '../duration.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { parsePast, pastTime } from '../past-time.ts';
 import { keptSecret } from '../receiver/kept-endpoint.ts';
 import { parseWait } from '../scenario/run-options.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 import { deliveryAdvice } from './delivery-advice.ts';
-import { ABOUT, type AboutOptions, aboutQuery } from './log/about.ts';
 import { deliveryItem, deliveryLine } from './log/delivery-lines.ts';
-import { findDelivery, findEndpoint } from './log/find.ts';
+import { ABOUT, type LogOptions, logQuery, tailMs } from './log/filters.ts';
+import { findDelivery } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { followRequested } from './log/requested.ts';
 import { asCurl, checkSignature, describeDelivery, nextCommands } from './log/show-delivery.ts';
 import { tail } from './log/tail.ts';
 import { shortId } from './wait-end.ts';
 
-interface FilterOptions extends CommandOptions {
-  readonly endpoint?: string;
+interface FilterOptions extends CommandOptions, LogOptions {
   readonly status?: (typeof DELIVERY_STATUSES)[number];
   readonly type?: EventType;
-  readonly since?: string;
 }
 
-interface ListOptions extends FilterOptions, AboutOptions {
-  readonly until?: string;
+interface ListOptions extends FilterOptions {
   readonly limit: number;
+}
+
+interface TailOptions extends FilterOptions {
+  readonly for?: string;
 }
 
 interface GetOptions extends CommandOptions {
@@ -45,8 +44,6 @@ interface ResendOptions extends CommandOptions {
   readonly endpoint?: string;
   readonly wait?: string | boolean;
 }
-
-const LIMIT_MAX = 10_000;
 
 const FILTER = {
   endpoint: { type: 'string', describe: 'Only to this endpoint: uuid, 8 digits, name or URL' },
@@ -138,28 +135,13 @@ function deliveryPosition(args: Argv): Argv {
 async function listDeliveries(session: Session, options: ListOptions): Promise<void> {
   const { output } = session;
   const { status, type, limit } = options;
-  checkLimit(limit);
-  const about = aboutQuery(options);
-  const since = parsePast('since', options.since, 'deliveries list');
-  const until = parsePast('until', options.until, 'deliveries list');
-  const api = new MerchantApi(session.api());
-  const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const period = {
-    since: since && (await pastTime(since, api)),
-    until: until && (await pastTime(until, api)),
-  };
-  const found = await api.deliveries({ status, type, ...about, ...period, limit, endpoint_uuid });
+  const { api, query } = await logQuery(session, 'deliveries list', options);
+  const found = await api.deliveries({ status, type, ...query, limit });
   const names = new EndpointNames(api);
   for (const delivery of found) await names.learn(delivery.endpoint_uuid);
   const items = found.map((delivery) => deliveryItem(delivery, names));
   output.list(items, (item) => deliveryLine(item, names, output, api.clock.now()), 'no deliveries');
   if (found[0]) output.remark(`details: hookrail sim deliveries get ${shortId(found[0].delivery_uuid)}`);
-}
-
-/** Refuses a number of items that is none, or too large. */
-export function checkLimit(limit: number): void {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return;
-  throw usage(`--limit must be a whole number from 1 to ${LIMIT_MAX}`);
 }
 
 async function getDelivery(session: Session, options: GetOptions): Promise<void> {
@@ -197,18 +179,12 @@ async function getDelivery(session: Session, options: GetOptions): Promise<void>
   if (delivery.attempts.length > 0) output.remark(nextCommands(delivery, options.full));
 }
 
-async function tailDeliveries(
-  session: Session,
-  options: FilterOptions & AboutOptions & { readonly for?: string },
-): Promise<void> {
-  const api = new MerchantApi(session.api());
-  const past = parsePast('since', options.since, 'deliveries tail');
-  const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
-  if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
-  const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const since = past && (await pastTime(past, api));
+async function tailDeliveries(session: Session, options: TailOptions): Promise<void> {
+  const forMs = tailMs(options.for);
   const { type, status } = options;
-  await tail(session, api, { endpoint, type, status, since, forMs, about: aboutQuery(options) });
+  const { api, about, query } = await logQuery(session, 'deliveries tail', options);
+  const { endpoint_uuid: endpoint, since } = query;
+  await tail(session, api, { endpoint, type, status, since, forMs, about });
 }
 
 async function resend(session: Session, options: ResendOptions): Promise<void> {

@@ -4,34 +4,33 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import { EndpointNames, endpointJson } from '../client/endpoint-names.ts';
 import { type EventAnswer, type EventListed, MerchantApi, VERDICTS } from '../client/merchant-api.ts';
 import { clockTime } from '../client/timeline.ts';
-import { parseDuration } from '../duration.ts';
-import { usage } from '../exit.ts';
 import { isIdleListener } from '../listen/listen-endpoint.ts';
 import type { Output } from '../output.ts';
-import { parsePast, pastTime } from '../past-time.ts';
 import { shortened, whySkipped } from '../scenario/live-lines.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
-import { checkLimit } from './deliveries.ts';
-import { ABOUT, type AboutOptions, aboutQuery } from './log/about.ts';
 import { bodyLines } from './log/body-lines.ts';
+import { compareCommand } from './log/compare.ts';
 import { tailEvents } from './log/event-tail.ts';
-import { findEndpoint, findEvent } from './log/find.ts';
+import { ABOUT, type LogOptions, logQuery, tailMs } from './log/filters.ts';
+import { findEvent } from './log/find.ts';
+import { statusCommand } from './producing/status.ts';
 import { shortId } from './wait-end.ts';
 
 interface GetOptions extends CommandOptions {
   readonly event: string;
 }
 
-interface FilterOptions extends CommandOptions {
-  readonly endpoint?: string;
+interface FilterOptions extends CommandOptions, LogOptions {
   readonly type?: EventType;
   readonly verdict?: (typeof VERDICTS)[number];
 }
 
-interface ListOptions extends FilterOptions, AboutOptions {
-  readonly since?: string;
-  readonly until?: string;
+interface ListOptions extends FilterOptions {
   readonly limit: number;
+}
+
+interface TailOptions extends FilterOptions {
+  readonly for?: string;
 }
 
 const FILTER = {
@@ -68,22 +67,21 @@ export function eventsCommand(surroundings: Surroundings): Pick<CommandModule, '
     },
     handler: (options) => inSession(options, surroundings, (session) => listEvents(session, options)),
   };
-  const tail: CommandModule<object, FilterOptions & AboutOptions & { readonly for?: string }> = {
+  const tail: CommandModule<object, TailOptions> = {
     command: 'tail',
     describe: 'Show events and where they go as they happen, until Ctrl-C',
     builder: { ...FILTER, ...ABOUT, for: { type: 'string', describe: 'End after this long: 30s' } },
-    handler: (options) =>
-      inSession(options, surroundings, async (session) => {
-        const forMs = options.for === undefined ? Number.POSITIVE_INFINITY : parseDuration(options.for);
-        if (forMs === undefined) throw usage(`--for "${options.for}" is not a duration, such as 30s`);
-        const api = new MerchantApi(session.api());
-        const endpoint = options.endpoint && (await findEndpoint(api, options.endpoint));
-        const { type, verdict } = options;
-        await tailEvents(session, api, { endpoint, type, verdict, forMs, about: aboutQuery(options) });
-      }),
+    handler: (options) => inSession(options, surroundings, (session) => followEvents(session, options)),
   };
   return {
-    builder: (args: Argv) => args.command(list).command(get).command(tail).demandCommand(1),
+    builder: (args: Argv) =>
+      args
+        .command(list)
+        .command(get)
+        .command(tail)
+        .command(compareCommand(surroundings))
+        .command(statusCommand(surroundings))
+        .demandCommand(1),
     handler: () => {},
   };
 }
@@ -99,17 +97,8 @@ async function getEvent(session: Session, options: GetOptions): Promise<void> {
 async function listEvents(session: Session, options: ListOptions): Promise<void> {
   const { output } = session;
   const { type, verdict, limit } = options;
-  checkLimit(limit);
-  const about = aboutQuery(options);
-  const since = parsePast('since', options.since, 'events list');
-  const until = parsePast('until', options.until, 'events list');
-  const api = new MerchantApi(session.api());
-  const endpoint_uuid = options.endpoint && (await findEndpoint(api, options.endpoint));
-  const period = {
-    since: since && (await pastTime(since, api)),
-    until: until && (await pastTime(until, api)),
-  };
-  const found = await api.events({ type, verdict, ...about, ...period, limit, endpoint_uuid });
+  const { api, query } = await logQuery(session, 'events list', options);
+  const found = await api.events({ type, verdict, ...query, limit });
   const names = await namesOf(api, found);
   output.list(
     found.map((event) => withNames(event, names)),
@@ -117,6 +106,13 @@ async function listEvents(session: Session, options: ListOptions): Promise<void>
     'no events',
   );
   if (found[0]) output.remark(`details: hookrail sim events get ${shortId(found[0].event_uuid)}`);
+}
+
+async function followEvents(session: Session, options: TailOptions): Promise<void> {
+  const forMs = tailMs(options.for);
+  const { type, verdict } = options;
+  const { api, about, query } = await logQuery(session, 'events tail', options);
+  await tailEvents(session, api, { endpoint: query.endpoint_uuid, type, verdict, forMs, about });
 }
 
 async function namesOf(

@@ -33,6 +33,7 @@ import { HELP_WIDTH, widthOf } from '../terminal/width.ts';
 import { readText } from '../text-file.ts';
 import { adviseOn } from './delivery-advice.ts';
 import { findEndpointToChange } from './log/find.ts';
+import { checkEvents } from './producing/check.ts';
 import { sendTest } from './send-test.ts';
 import { endWait } from './wait-end.ts';
 
@@ -47,6 +48,7 @@ interface TriggerOptions extends CommandOptions, EntityOptions, CoherentOptions 
   readonly count: number;
   readonly wait?: string | boolean;
   readonly dryRun: boolean;
+  readonly check: boolean;
 }
 
 const COUNT_MAX = 100_000;
@@ -82,6 +84,11 @@ export function triggerCommand(
           count: { type: 'number', default: 1, describe: 'Number of events, each with its own ids' },
           wait: { type: 'string', describe: 'Follow the deliveries for at most this long: 30s' },
           'dry-run': { type: 'boolean', default: false, describe: 'Show the event, send nothing' },
+          check: {
+            type: 'boolean',
+            default: false,
+            describe: 'Ask the service what would become of the event, publish nothing',
+          },
         })
         .epilogue(
           `Events:\n${eventTable(widthOf(surroundings.stdout, HELP_WIDTH))}`,
@@ -97,6 +104,7 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
     throw usage(`--count must be a whole number from 1 to ${COUNT_MAX}`);
   }
   const name = parseEventName(options.event);
+  refuseBeside(options);
   if (options.endpoint !== undefined) return triggerTest(session, options, options.endpoint);
   const seed = options.seed ?? randomSeed();
   const make = eventMaker(session, options, name, seed);
@@ -112,6 +120,11 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
     output.remark(`seed ${seed}; nothing was sent. Addresses are made up: never send funds to them.`);
     return;
   }
+  if (options.check)
+    return checkEvents(
+      session,
+      Array.from({ length: count }, (_, i) => make(i)),
+    );
   const sink = await openSink(session, options);
   try {
     if (count > WATCHED_MAX) await sendMany(session, sink, count, make);
@@ -121,9 +134,21 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
   }
 }
 
+/** Refuses what `--check` would leave out: it asks the REST API, and sends nothing to follow. */
+function refuseBeside({ check, dryRun, sink, wait }: TriggerOptions): void {
+  if (!check) return;
+  const unfit = [
+    ...(dryRun ? ['--dry-run'] : []),
+    ...(sink === 'api' ? [] : [`--sink ${sink}`]),
+    ...(wait === undefined || wait === false ? [] : ['--wait']),
+  ][0];
+  if (unfit)
+    throw usage(`--check and ${unfit} cannot be combined: the REST API is asked, and nothing is sent`);
+}
+
 /** The test operation makes the body itself, so options that would change it are refused rather than ignored. */
 async function triggerTest(session: Session, options: TriggerOptions, endpoint: string): Promise<void> {
-  const unfit = (['set', 'unset', 'data', 'seed', 'dryRun', ...COHERENT] as const).find(
+  const unfit = (['set', 'unset', 'data', 'seed', 'dryRun', 'check', ...COHERENT] as const).find(
     (name) => options[name],
   );
   if (unfit)

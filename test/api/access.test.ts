@@ -79,6 +79,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, WrongKey>>>> = {
     revoked: [(keys) => keys.revoked, 'api_key_invalid'],
     unknown: [() => newApiKey('merchant', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
     'a producer’s': [(keys) => keys.producer, 'api_key_invalid'],
+    'the platform’s': [(keys) => keys.platform, 'api_key_invalid'],
   },
   producerKey: {
     missing: [() => null, 'api_key_missing'],
@@ -92,6 +93,20 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, WrongKey>>>> = {
     revoked: [(keys) => keys.revokedProducer, 'api_key_invalid'],
     unknown: [() => newApiKey('producer', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
     'a merchant’s': [(keys) => keys.own, 'api_key_invalid'],
+    'the platform’s': [(keys) => keys.platform, 'api_key_invalid'],
+  },
+  platformKey: {
+    missing: [() => null, 'api_key_missing'],
+    'malformed: cut off': [(keys) => keys.platform.slice(0, -3), 'api_key_malformed'],
+    'malformed: mistyped': [(keys) => mistyped(keys.platform), 'api_key_malformed'],
+    'the other environment’s': [
+      () => newApiKey('platform', 'production', systemRandom.bytes(32)),
+      'api_key_environment_mismatch',
+    ],
+    revoked: [(keys) => keys.revokedPlatform, 'api_key_invalid'],
+    unknown: [() => newApiKey('platform', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
+    'a merchant’s': [(keys) => keys.own, 'api_key_invalid'],
+    'a producer’s': [(keys) => keys.producer, 'api_key_invalid'],
   },
 };
 
@@ -117,7 +132,11 @@ function idsOf(idClass: IdClass, name: string, ownIds: Ids): readonly string[] {
   return [(idClass === 'own' ? ownIds : others[idClass])[name] ?? ''];
 }
 
-const cases = operations().map(({ method, path, operation }) => {
+/** Opened by a session of the console, or by a link: test/api/portal has their matrix. */
+const WITHOUT_KEY: readonly string[] = ['/console/session'];
+const keyed = operations().filter(({ path }) => !WITHOUT_KEY.includes(path));
+
+const cases = keyed.map(({ method, path, operation }) => {
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   return { name: `${method} ${path}`, method, path, operation, parameters };
 });
@@ -143,7 +162,13 @@ function matrixTests(): void {
     const scheme = keySchemeOf(operation);
     /** A key of the merchant, or one that publishes for this merchant only. */
     const keyOfOwn = () =>
-      scheme !== 'producerKey' ? api.keys.own : parameters.length > 0 ? ownProducer : api.keys.producer;
+      scheme === 'platformKey'
+        ? api.keys.platform
+        : scheme !== 'producerKey'
+          ? api.keys.own
+          : parameters.length > 0
+            ? ownProducer
+            : api.keys.producer;
 
     test.each(Object.entries(KEYS[scheme] ?? {}))(
       'answers 401 to a key that is %s, whatever the ids',
@@ -189,8 +214,10 @@ function matrixTests(): void {
 
       if (ANY_TEXT.includes(parameter)) {
         test(`answers 404 to a {${parameter}} that is no UUID`, async () => {
+          const ownIds = await owned.own();
           for (const id of MALFORMED_IDS) {
-            const answer = await api.call(method, pathWith(path, { [parameter]: id }), options);
+            const called = pathWith(path, { ...ownIds, [parameter]: id });
+            const answer = await api.call(method, called, { ...options, key: keyOfOwn() });
             const expected = id === '%00' ? [400, 'validation_error'] : [404, NOT_FOUND[parameter]];
             expect([id, answer.status, answer.body.code]).toEqual([id, ...expected]);
           }

@@ -72,6 +72,9 @@ describe('a poisonous record', () => {
       detail,
       eventId,
       merchantId,
+      entityId: event.entityId,
+      type: 'KYC',
+      subType: 'FULL_USER',
     });
   });
 

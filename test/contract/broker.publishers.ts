@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Broker, ReceivedEvent } from '../../services/broker/broker.ts';
 import { Directory } from '../../services/domain/directory.ts';
+import type { DomainEvent } from '../../services/domain/event.ts';
 import type { Routed } from '../../services/domain/journal.ts';
 import { fanOut } from '../../services/router/fan-out.ts';
 import { anEvent, merchantChange } from '../support/records/broker-records.ts';
@@ -93,13 +94,13 @@ export function publisherGuarantees(bench: GiveBench): void {
     const unknown = randomUUID();
     const keyId = randomUUID();
     const event = anEvent({ merchantId: unknown, publishedBy: keyId });
-    expect(await broker.quarantine.ofEvent(event.eventId)).toEqual({ records: [], since: null });
+    expect(await broker.quarantine.find({ eventId: event.eventId })).toEqual({ records: [], since: null });
     const refused = (one: typeof event) =>
       broker.publishEvents([one], { refusals: new Map([[one, 'unknown_merchant']]) });
     await refused(event);
     await refused(anEvent({ merchantId: unknown }));
     await bench().eventually('it is in quarantine', () => quarantined(broker, event.eventId));
-    const found = async () => (await broker.quarantine.ofEvent(event.eventId)).records;
+    const found = async () => (await broker.quarantine.find({ eventId: event.eventId })).records;
     expect(await found()).toEqual([
       expect.objectContaining({
         ...{ reason: 'unknown_merchant', eventId: event.eventId, merchantId: unknown, publishedBy: keyId },
@@ -121,6 +122,51 @@ export function publisherGuarantees(bench: GiveBench): void {
     });
     await broker.quarantine.requeue(kept.map(({ position }) => position));
     expect(await found()).toEqual([]);
+  });
+
+  it('finds what is quarantined about a merchant’s event, subject and entity, and nothing of another merchant', async () => {
+    let broker = await bench().open();
+    await route(broker);
+    const [merchantId, foreign, entityId] = [randomUUID(), randomUUID(), randomUUID()];
+    const refuse = async (one: DomainEvent) => {
+      await broker.publishEvents([one], { refusals: new Map([[one, 'unknown_merchant']]) });
+      await bench().eventually('it is in quarantine', () => quarantined(broker, one.eventId));
+      return one;
+    };
+    const first = await refuse(anEvent({ merchantId, entityId }));
+    const transactionUuid = randomUUID();
+    const second = await refuse(
+      anEvent({
+        merchantId,
+        entityId,
+        data: { ...first.data, transactionUuid },
+        occurredAt: 1_700_000_001_000,
+      }),
+    );
+    await refuse(anEvent({ merchantId: foreign, entityId, data: second.data }));
+    const found = async (about: string, of = merchantId) =>
+      (await broker.quarantine.find({ merchantId: of, about })).records.map(({ eventId }) => eventId);
+    const all = async () => [
+      await found(entityId),
+      await found(transactionUuid),
+      await found(first.eventId),
+      await found(first.eventId, foreign),
+      await found(randomUUID()),
+    ];
+    const expected = [[second.eventId, first.eventId], [second.eventId], [first.eventId], [], []];
+    expect(await all()).toEqual(expected);
+    broker = await bench().crash(broker);
+    expect(await all()).toEqual(expected);
+    const [newest] = (await broker.quarantine.find({ merchantId, about: transactionUuid })).records;
+    expect(newest).toMatchObject({
+      ...{ type: second.type, subType: second.subType, occurredAt: second.occurredAt },
+      ...{ entityId, subjectId: transactionUuid, publishedBy: second.publishedBy },
+    });
+    expect(newest).not.toHaveProperty('bytes');
+    const kept = await quarantined(broker, first.eventId);
+    directory.apply(merchantChange(merchantId, 1));
+    await broker.quarantine.requeue([kept?.position ?? '']);
+    expect(await found(entityId)).toEqual([second.eventId]);
   });
 
   it('publishes nothing of a dry run, and says what it knows', async () => {

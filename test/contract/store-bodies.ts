@@ -160,6 +160,22 @@ function erasure(test: StoreUnderTest): void {
     expect(last).toMatchObject({ action: 'entity.erased', details: { erasureId: id, ...removed } });
     expect(first).toMatchObject({ action: 'entity.erase', details: { erasureId: id, entityId } });
   });
+
+  it('of an entity are known as erased to its merchant, up to the time of the order', async () => {
+    const [entityId, anywhere] = [randomUUID(), randomUUID()];
+    const at = START + 0.5;
+    await test.store.erasures.order({ entityId, merchantId: MERCHANT }, { at, actor: OPERATOR });
+    await test.store.erasures.order({ entityId: anywhere, merchantId: null }, { at, actor: OPERATOR });
+    const isErased = (entity: string, merchantId: string, when: number) =>
+      test.store.erasures.isErased({ entityId: entity, merchantId, at: when });
+    expect([
+      await isErased(entityId, MERCHANT, at),
+      await isErased(entityId, MERCHANT, at + 2),
+      await isErased(entityId, randomUUID(), at),
+      await isErased(randomUUID(), MERCHANT, at),
+      await isErased(anywhere, randomUUID(), at),
+    ]).toEqual([true, false, false, false, true]);
+  });
 }
 
 function erasureAndTime(test: StoreUnderTest): void {

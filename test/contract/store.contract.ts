@@ -6,6 +6,7 @@ import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
 import { eventFeedContract } from './merchants/store-event-feed.ts';
+import { everyMerchantContract } from './merchants/store-every-merchant.ts';
 import { feedContract } from './merchants/store-feed.ts';
 import { listContract } from './merchants/store-lists.ts';
 import { longListContract } from './merchants/store-long-lists.ts';
@@ -41,6 +42,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     listContract(test);
     sequenceContract(test);
     subjectContract(test);
+    everyMerchantContract(test);
     longListContract(test);
     metricsContract(test);
     feedContract(test);

@@ -121,6 +121,22 @@ describe.each(installed)('the $name receiver', { timeout: RUN_MAX_MS }, (runtime
     expect((await printed('older')).join('\n')).toContain(`older ${older.id} fiatToCrypto`);
   });
 
+  test('takes two secrets while one takes the place of the other, and no third', async () => {
+    const [old, rotated] = [PLAIN_SECRET, `whsec_${Buffer.alloc(32, 5).toString('base64')}`];
+    running = await startReceiverIn(runtime, `${rotated} ${old}`, await freePort());
+    const { url, handled, printed } = running;
+    const [first, second] = [signedWebhook(old, 'KYC'), signedWebhook(rotated, 'KYC')];
+    expect(await post(url, first)).toBe(200);
+    expect(await post(url, second)).toBe(200);
+    for (const wrong of [SECRET, `${old}0`, rotated.slice('whsec_'.length)])
+      expect([wrong, await post(url, signedWebhook(wrong, 'KYC'))]).toEqual([wrong, 401]);
+    expect(await post(url, { ...signedWebhook(SECRET, 'KYC'), authorization: `API-Key ${old}` })).toBe(401);
+    expect(await handled(2)).toEqual([`received ${first.id} KYC`, `received ${second.id} KYC`]);
+    expect((await printed('received')).join('\n'), 'both are the right Authorization').not.toContain(
+      'Authorization',
+    );
+  });
+
   test('takes a secret without whsec_, whose bytes are the key', async () => {
     running = await startReceiverIn(runtime, PLAIN_SECRET, await freePort());
     expect(await post(running.url, signedWebhook(PLAIN_SECRET, 'KYC'))).toBe(200);

@@ -89,12 +89,16 @@ describe.skipIf(path === undefined)('the reference in a browser', { timeout: PAG
     const { page, faults, close } = await open({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${api.api.url}/docs/`);
     await page.keyboard.press('/');
-    await page.keyboard.type('rotate secret');
+    await page.keyboard.type('rotate the signing secret');
     await page.getByRole('option').first().waitFor();
     expect(await page.getByRole('option').first().textContent()).toContain('Rotate the signing secret');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/operations/webhook-endpoints#rotateWebhookEndpointSecret');
+    await page.locator('#search').fill('endpoint_quota_exceeded');
+    await page.getByRole('option', { name: 'endpoint_quota_exceeded' }).first().click();
+    await page.waitForURL('**/guides/errors#name-endpoint_quota_exceeded');
+    expect(await page.locator('tr:target').textContent()).toContain('endpoint_quota_exceeded');
     await page.locator('#search').fill('nothing like this');
     await page.getByText('Nothing was found.').waitFor();
     expect(faults).toEqual([]);

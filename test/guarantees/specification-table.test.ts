@@ -168,10 +168,12 @@ it('a merchant without the setting for it does not get the sender’s bank detai
 
 const PAGE_TOP = `# Fields of the webhooks
 
-Made by \`test/guarantees/specification-table.test.ts\` from the bodies that a receiver got for events with every field, and compared with
-the specification there. A cell says in which API versions such a webhook shows the field: \`both\`, only \`2.3.8\`, or never. An optional
-field is there only if the producer sent it. Types with the one subType \`statusUpdate\` have a column for each status; ledgers in 2.2.8 say
-\`PENDING\` for \`WAITING_CREATION\` and \`FAILED\` for \`FAILED_CREATION\`. \`senderDetails.accountDetails\` is sent to certain merchants only.
+A cell says in which API versions such a webhook shows the field: \`both\`, only \`2.3.8\`, or never. An optional field is there only if the
+platform knows it. Types with the one subType \`statusUpdate\` have a column for each status; ledgers in 2.2.8 say \`PENDING\` for
+\`WAITING_CREATION\` and \`FAILED\` for \`FAILED_CREATION\`. \`senderDetails.accountDetails\` is sent to certain merchants only.
+[Move from 2.2.8 to 2.3.8](guides/move-to-2.3.8.md) has the differences alone.
+
+The tables are what a receiver got for events with every field (\`test/guarantees/specification-table.test.ts\`).
 `;
 
 /** Returns the page: for each type a table of its fields by subType, as they were delivered. */

@@ -40,7 +40,24 @@ test('the status command shows streams, producer, directory, quarantine and dead
     'overdue tasks: none',
     'quarantine: empty',
     'dead letters: empty',
+    'merchants on hold: none',
+    'endpoints: 0 active, 0 of them failing; 0 disabled, 0 of them by hookrail',
+    expect.stringMatching(/^free disk: [1-9]\d* MiB$/),
   ]);
+});
+
+test('the status command names merchants on hold and counts endpoints and the free disk', async () => {
+  await runTool(where(), 'merchants', 'pause', setup.merchantId);
+  const merchant = new MerchantClient(setup, () => service);
+  await merchant.createEndpoint('https://localhost:9/hooks', { status: 'disabled' });
+  const { merchants, freeBytes } = await toolAnswer(where(), 'status');
+  expect(merchants.onHold).toEqual({ count: 1, names: [expect.any(String)] });
+  expect(merchants.endpoints).toEqual({ active: 0, disabled: 1, auto_disabled: 0, failing: 0 });
+  expect(freeBytes).toBeGreaterThan(0);
+  const { out } = await runTool(where(), 'status');
+  expect(out).toContain(`merchants on hold: 1: ${merchants.onHold.names[0]}`);
+  expect(out).toContain('1 disabled, 0 of them by hookrail');
+  await runTool(where(), 'merchants', 'resume', setup.merchantId);
 });
 
 test('the status command counts the quarantine by reason', async () => {

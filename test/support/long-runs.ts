@@ -39,6 +39,8 @@ const SIZES = {
   ENDS_OF_PROCESSES: [5, 100],
   RECORD_STORE_RECORDS: [4000, 20_000],
   MODEL_RUNS: [4, 100],
+  SEQUENCE_HISTORIES: [1, 20],
+  SEQUENCE_ROUNDS: [1, 4],
 } as const satisfies Readonly<Record<string, readonly [short: number, long: number]>>;
 
 /** Whether this is a long run. It is judged by the promised bounds, without room for a busy machine. */

@@ -106,7 +106,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|broker-status|inline|losses|publish|stalls)\.ts$/,
+    files: /^services\/broker\/(broker|broker-status|inline|losses|publish|quarantine-find|stalls)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',

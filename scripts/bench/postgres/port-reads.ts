@@ -48,6 +48,7 @@ export function portReads(
     ...listReads('deliveries of an endpoint', parts, filled, filled.hotEndpoint),
     ...listReads('deliveries of all endpoints', parts, filled, undefined),
     ...eventReads(parts, filled),
+    ...everyMerchantReads(parts, filled),
     ...metricReads(parts, filled),
     ...otherReads(parts, filled),
   ];
@@ -151,6 +152,33 @@ function eventReads({ lists, log }: Parts, filled: FilledLeaves): PortRead[] {
     { name: 'events of a transaction', run: () => list({ transactionId: filled.subjectId }) },
     { name: 'events of a subject', run: () => list({ subjectId: filled.subjectId }) },
     { name: 'an event with its trace', run: (turn) => log.event(MERCHANT, pick(filled.events, turn)) },
+  ];
+}
+
+function everyMerchantReads({ lists, log, endpoints }: Parts, filled: FilledLeaves): PortRead[] {
+  const { middle, hour } = placesIn(filled);
+  const deliveries = (options: DeliveryFilter & { readonly after?: string }) =>
+    lists.deliveries(null, { limit: LIMIT, ...options });
+  const events = (options: EventFilter & { readonly after?: string }) =>
+    lists.events(null, { limit: LIMIT, ...options });
+  return [
+    { name: 'everybody’s deliveries, first page', run: () => deliveries({}) },
+    { name: 'everybody’s deliveries, of one hour', run: (turn) => deliveries(hour(turn)) },
+    {
+      name: 'everybody’s deliveries, failed',
+      run: (turn) => deliveries({ status: 'failed', after: middle(turn) }),
+    },
+    { name: 'everybody’s deliveries, of a subject', run: () => deliveries({ subjectId: filled.subjectId }) },
+    { name: 'everybody’s events, first page', run: () => events({}) },
+    { name: 'everybody’s events, a page in the middle', run: (turn) => events({ after: middle(turn) }) },
+    { name: 'everybody’s events, of an entity', run: () => events({ entityId: filled.entityId }) },
+    {
+      name: 'the merchant of a delivery',
+      run: (turn) => log.ownerOf(pick(filled.deliveries, turn).deliveryId),
+    },
+    { name: 'events of an id', run: (turn) => log.eventsOf(pick(filled.events, turn)) },
+    { name: 'everybody’s endpoints', run: () => endpoints.every({ limit: LIMIT }) },
+    { name: 'an endpoint of whatever merchant', run: (turn) => endpoints.find(pick(filled.endpoints, turn)) },
   ];
 }
 

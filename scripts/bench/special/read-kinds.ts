@@ -11,6 +11,8 @@ export interface ReadKind {
   readonly path: (turn: number) => string;
   /** For the stream: the id after which it is resumed. */
   readonly lastEventId?: (turn: number) => string;
+  /** Of the response; 200 by default. */
+  readonly status?: number;
 }
 
 /** Returns every read of the API, each in a different place of the log every turn. */
@@ -21,7 +23,12 @@ export function readKinds(filled: FilledLog): readonly ReadKind[] {
     path: () => '/merchant/stream?seconds=0',
     lastEventId: () => String(filled.feedHead - BEHIND),
   };
-  return [...kinds.map(([name, path]) => ({ name, path })), stream];
+  const unknown: ReadKind = {
+    name: 'what an unknown id is',
+    path: () => `/merchant/lookup/${crypto.randomUUID()}`,
+    status: 404,
+  };
+  return [...kinds.map(([name, path]) => ({ name, path })), unknown, stream];
 }
 
 type Named = readonly [name: string, path: (turn: number) => string];
@@ -52,7 +59,7 @@ function ofAnEndpoint(filled: FilledLog): Named[] {
 
 function ofAllEndpoints(filled: FilledLog): Named[] {
   const log = '/merchant/events?limit=100';
-  const { deep, hour } = placesIn(filled);
+  const { deep, hour, moment, period } = placesIn(filled);
   return [
     ...ofList('deliveries of all endpoints', '/merchant/deliveries?limit=100', filled),
     ['events, first page', () => log],
@@ -61,6 +68,24 @@ function ofAllEndpoints(filled: FilledLog): Named[] {
     ['events that were filtered (none)', (turn) => `${log}&verdict=filtered&cursor=${deep(turn)}`],
     ['events of one hour', (turn) => `${log}&${hour(turn)}`],
     ['an event with its trace', (turn) => `/merchant/events/${pick(filled.events, turn)}`],
+    ['the event feed, a page of 500 with bodies', (turn) => `${FEED}&limit=500&since=${moment(turn)}`],
+    ...ofIds(filled),
+    ['metrics of all endpoints, an hour', (turn) => `/merchant/metrics?${period(turn, HOUR_MS)}`],
+    ['metrics of all endpoints, a day', (turn) => `/merchant/metrics?${period(turn, 24 * HOUR_MS)}`],
+  ];
+}
+
+function ofIds({ events, deliveries, subjects, entities }: FilledLog): Named[] {
+  const about = (turn: number) => `transaction_uuid=${pick(subjects, turn)}`;
+  return [
+    ['the story of a transaction', (turn) => `/merchant/subjects/${pick(subjects, turn)}`],
+    ['the story of a user', (turn) => `/merchant/subjects/${pick(entities, turn)}`],
+    ['events of a transaction', (turn) => `/merchant/events?${about(turn)}`],
+    ['deliveries of a transaction', (turn) => `/merchant/deliveries?${about(turn)}`],
+    ['deliveries of a user', (turn) => `/merchant/deliveries?entity_uuid=${pick(entities, turn)}`],
+    ['what an event’s id is', (turn) => `/merchant/lookup/${pick(events, turn)}`],
+    ['what a delivery’s id is', (turn) => `/merchant/lookup/${pick(deliveries, turn).deliveryId}`],
+    ['what a transaction’s id is', (turn) => `/merchant/lookup/${pick(subjects, turn)}`],
   ];
 }
 
@@ -76,6 +101,8 @@ function ofList(name: string, log: string, filled: FilledLog): Named[] {
   ];
 }
 
+const FEED = '/merchant/events?order=asc&include=body';
+const HOUR_MS = 3_600_000;
 const RARE = EVENT_TYPES.at(-1);
 
 function placesIn({ from, to }: FilledLog) {
@@ -84,7 +111,9 @@ function placesIn({ from, to }: FilledLog) {
   const iso = (at: number) => new Date(at).toISOString();
   return {
     deep: (turn: number) => encodeCursor(`${moment(turn)}.1`),
-    hour: (turn: number) => `since=${iso(moment(turn))}&until=${iso(moment(turn) + 3_600_000)}`,
+    hour: (turn: number) => `since=${iso(moment(turn))}&until=${iso(moment(turn) + HOUR_MS)}`,
+    moment: (turn: number) => iso(moment(turn)),
+    period: (turn: number, ms: number) => `from=${iso(moment(turn))}&to=${iso(moment(turn) + ms)}`,
   };
 }
 

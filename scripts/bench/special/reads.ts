@@ -158,14 +158,14 @@ class Reads {
     });
   }
 
-  async #read({ name, path: pathOf, lastEventId }: ReadKind, turn: number): Promise<void> {
+  async #read({ name, path: pathOf, lastEventId, status = 200 }: ReadKind, turn: number): Promise<void> {
     const path = pathOf(turn);
     const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId(turn) };
     const startedAt = wallClock();
     const headers = { ...this.#headers, ...resumed };
     const answer = await this.#pool.request({ path, method: 'GET', headers });
     const text = await answer.body.text();
-    if (answer.statusCode !== 200)
+    if (answer.statusCode !== status)
       throw new Error(`GET ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
     const times = this.#tookMs.get(name) ?? [];
     times.push(wallClock() - startedAt);

@@ -8,6 +8,10 @@ const OPTIONS: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
     ['m', { limit: 1 }],
     ['m', { limit: 1, status: 'active' }],
   ],
+  'endpoints.every': [
+    [{ limit: 1 }],
+    [{ limit: 1, merchantId: 'm', status: 'disabled', isFailing: true, after: '9' }],
+  ],
   'audit.list': [
     [{ limit: 1 }],
     [{ limit: 1, merchantId: 'm', ...CONTINUED }],

@@ -5,7 +5,9 @@ const POSTGRES_ABOUT = 'services/store/postgres/log/about-reads.ts';
 const EXPLANATION = 'services/domain/failures/explanation.ts';
 const SQLITE = 'test/store/sqlite/contract.test.ts';
 const POSTGRES = 'test/store/postgres/contract.test.ts';
-const STORY = 'test/api/routes/story.test.ts';
+const STORY = 'test/api/find/story.test.ts';
+const QUARANTINED = 'services/api/find/quarantined-events.ts';
+const QUARANTINED_STORY = 'test/api/find/quarantined-story.test.ts';
 
 /** Bugs in finding events by what they are about. */
 export const FIND_BUGS: readonly PlantedBug[] = [
@@ -62,6 +64,43 @@ export const FIND_BUGS: readonly PlantedBug[] = [
     replacement: 'if (isPaused && parkedReason !== null) return',
     test: STORY,
     title: 'says that deliveries are held',
+  },
+  {
+    id: 'quarantined-twice',
+    bug: 'an event that was put back from quarantine is in the story twice',
+    file: QUARANTINED,
+    text: '(await log.event(merchantId, eventId)) === undefined',
+    replacement: 'true',
+    test: QUARANTINED_STORY,
+    title: 'put back and routed is in the story once',
+  },
+  {
+    id: 'erased-in-quarantine',
+    bug: 'quarantined events of an erased entity are still in the story',
+    file: QUARANTINED,
+    text: 'await erasures.isErased({ entityId, merchantId, at })',
+    replacement: 'false',
+    test: QUARANTINED_STORY,
+    title: 'records of an erased entity are not found',
+  },
+  {
+    id: 'quarantine-of-all',
+    bug: 'a merchant sees the quarantined events of another on SQLite',
+    file: 'services/broker/sqlite/file/reads.ts',
+    text: 'WHERE merchant_id = :merchantId AND',
+    replacement: 'WHERE (merchant_id = :merchantId OR 1) AND',
+    test: QUARANTINED_STORY,
+    title: 'no other merchant sees it',
+  },
+  {
+    id: 'quarantine-of-all-kafka',
+    bug: 'a merchant sees the quarantined events of another on Kafka',
+    file: 'services/broker/kafka/quarantine/quarantine-index.ts',
+    text: '[wanted.merchantId, wanted.about]',
+    replacement: "['', wanted.about]",
+    test: 'test/broker/kafka/contract.test.ts',
+    title: 'finds what is quarantined about a merchant',
+    needsKafka: true,
   },
   {
     id: 'request-forgotten',

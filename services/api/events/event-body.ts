@@ -1,7 +1,12 @@
-import type { ApiVersion } from '../../domain/endpoint.ts';
+import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import type { StoredEvent } from '../../store/store.ts';
+
+/** Returns the version in which a request asks for bodies. */
+export function apiVersionOf(query: URLSearchParams): ApiVersion {
+  return (query.get('api_version') as ApiVersion | null) ?? API_VERSION_DEFAULT;
+}
 
 /**
  * Returns an event's body as a merchant with these entitlements reads it: the event itself may hold fields that only

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { QuarantinedHead } from '../../broker/broker.ts';
 import { subjectIdFrom, subjectKindOf } from '../../domain/catalog/subject.ts';
 import { isUuid } from '../../domain/ids.ts';
 import type { Store } from '../../store/store.ts';
@@ -7,6 +8,8 @@ import type { ApiContext } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
+import { quarantinedAbout, quarantineOf, searchNote } from './quarantined-events.ts';
+import { quarantinedSubject } from './story.ts';
 
 /** One thing that has the id. */
 interface Found {
@@ -32,9 +35,33 @@ export function lookUp(context: ApiContext): RequestHandler {
     const merchantId = merchantOf(response);
     const found = await Promise.all(FINDERS.map((find) => find(context.store, merchantId, id)));
     const results = found.filter((each) => each !== undefined);
-    if (results.length === 0) throw new ApiError('id_not_found', '');
+    if (results.length === 0) results.push(await quarantined(context, merchantId, id));
     sendJson(response, 200, { id, found: results });
   };
+}
+
+/** What only the quarantine has. Throws when that has nothing either. */
+async function quarantined(context: ApiContext, merchantId: string, id: string): Promise<Found> {
+  const search = await quarantinedAbout(quarantineOf(context), merchantId, id);
+  const [newest] = search.records;
+  if (newest === undefined) throw new ApiError('id_not_found', searchNote(search) ?? '');
+  const { kind } = quarantinedSubject(newest, id);
+  const called = kind === 'entity' ? 'user or corporate' : kind.replaceAll('_', ' ');
+  const type = newest.type === undefined ? '' : `${newest.type}/${newest.subType ?? '?'} `;
+  const since = `in quarantine since ${timestamp(newest.at)}`;
+  return {
+    kind,
+    summary:
+      kind === 'event'
+        ? `The event ${type}that is ${since}: it was not sent.`
+        : `A ${called}; of its events none was sent, and the newest, ${type.trim()}, is ${since}.`,
+    path: `/merchant/subjects/${encodeURIComponent(kind === 'event' ? storyIdOf(newest, id) : id)}`,
+  };
+}
+
+/** Returns the id whose story has a quarantined event: of what it is about, if that could be read. */
+function storyIdOf({ subjectId, entityId }: QuarantinedHead, eventId: string): string {
+  return subjectId ?? entityId ?? eventId;
 }
 
 async function event({ log }: Store, merchantId: string, id: string): Promise<Found | undefined> {

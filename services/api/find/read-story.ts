@@ -1,11 +1,14 @@
 import type { RequestHandler } from 'express';
-import { subjectIdFrom } from '../../domain/catalog/subject.ts';
+import type { QuarantinedHead } from '../../broker/broker.ts';
+import { subjectIdFrom, transactionIdOf } from '../../domain/catalog/subject.ts';
+import { explainQuarantine } from '../../domain/failures/explanation.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { deliveryJson } from '../routes/read-deliveries.ts';
+import { type QuarantineSearch, quarantinedAbout, quarantineOf, searchNote } from './quarantined-events.ts';
 import { readStory, type Story, type StoryEndpoint, type StoryEvent } from './story.ts';
 import { subjectJson } from './subject-json.ts';
 
@@ -13,14 +16,21 @@ import { subjectJson } from './subject-json.ts';
 export function getStory(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const given = String(request.params.subject_id);
-    const story = await readStory(context.store, merchantOf(response), subjectIdFrom(given) ?? given);
-    if (story === undefined) throw new ApiError('subject_not_found', '');
+    const { lists, endpoints, merchants } = context.store;
+    const deps = { lists, endpoints, merchants, ...quarantineOf(context) };
+    const merchantId = merchantOf(response);
+    const id = subjectIdFrom(given) ?? given;
+    const story = await readStory(deps, merchantId, id);
+    if (story === undefined) {
+      const note = searchNote(await quarantinedAbout(deps, merchantId, id));
+      throw new ApiError('subject_not_found', note ?? '');
+    }
     sendJson(response, 200, storyJson(story));
   };
 }
 
 function storyJson(story: Story) {
-  const { subjectId, kind, entityId, events, endpoints, isPaused, hasMore } = story;
+  const { subjectId, kind, entityId, events, endpoints, quarantine, isPaused, hasMore } = story;
   return {
     subject_uuid: subjectId,
     kind,
@@ -30,6 +40,7 @@ function storyJson(story: Story) {
     held: isPaused,
     events: events.map((event) => eventJson(event, isPaused)),
     endpoints: endpoints.map(endpointJson),
+    quarantine: quarantineJson(quarantine),
     has_more: hasMore,
   };
 }
@@ -53,6 +64,35 @@ function eventJson({ listed, state, lines }: StoryEvent, isPaused: boolean) {
       explanation,
       deliveries: deliveries.map((delivery) => deliveryJson(delivery, isPaused)),
     })),
+  };
+}
+
+function quarantineJson(search: QuarantineSearch) {
+  const { searched, since, records } = search;
+  return {
+    searched,
+    since: timestampOrNull(since),
+    note: searchNote(search),
+    events: [...records].reverse().map(quarantinedJson),
+  };
+}
+
+/** Without the key that published it, and without its bytes: they are the platform's. */
+function quarantinedJson(record: QuarantinedHead) {
+  const { eventId, type, subType, entityId, subjectId, occurredAt, at, reason } = record;
+  return {
+    event_uuid: eventId,
+    type: type ?? null,
+    subType: subType ?? null,
+    entity_uuid: entityId ?? null,
+    subject_uuid: subjectId ?? entityId ?? null,
+    transaction_uuid: type === undefined ? null : transactionIdOf(type, subjectId ?? null),
+    occurred_at: timestampOrNull(occurredAt ?? null),
+    quarantined_at: timestamp(at),
+    verdict: 'quarantined',
+    outcome: 'not_received',
+    reason,
+    explanation: explainQuarantine(record),
   };
 }
 

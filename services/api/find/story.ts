@@ -1,12 +1,15 @@
 /**
  * The story of a transaction, an account or a user: its events in order, and for each endpoint what arrived, what is owed and
- * when it is due, and what was not sent and why (docs/api.md, "Find by transaction").
+ * when it is due, and what was not sent and why (docs/api.md, "Find by transaction"). Events in quarantine belong to it.
  */
+
+import type { QuarantinedHead } from '../../broker/broker.ts';
 import { type SubjectKind, subjectKindOf } from '../../domain/catalog/subject.ts';
 import { explainDelivery, explainSkip } from '../../domain/failures/explanation.ts';
 import type { SkipReason } from '../../domain/journal.ts';
 import type { TraceRecord } from '../../store/replays.ts';
 import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../../store/store.ts';
+import { type QuarantineDeps, type QuarantineSearch, quarantinedAbout } from './quarantined-events.ts';
 
 /** The state of an event at an endpoint. `not_received`: it was not sent, or is not sent any more. */
 export type Fate = 'received' | 'owed' | 'not_received';
@@ -41,17 +44,23 @@ export interface StoryEndpoint {
 
 export interface Story {
   readonly subjectId: string;
-  readonly kind: SubjectKind;
-  readonly entityId: string;
+  /** `event`: an event in quarantine that can be found by its own id. */
+  readonly kind: SubjectKind | 'event';
+  /** Null: only events in quarantine are known, and it could not be read from them. */
+  readonly entityId: string | null;
   /** Oldest first. */
   readonly events: readonly StoryEvent[];
   readonly endpoints: readonly StoryEndpoint[];
+  /** The events that were not routed. */
+  readonly quarantine: QuarantineSearch;
   readonly isPaused: boolean;
   /** There are older events: the story has the newest. */
   readonly hasMore: boolean;
 }
 
 type Stored = Pick<Store, 'lists' | 'log' | 'endpoints' | 'merchants'>;
+/** The quarantine is optional: without it the story says that it was not looked through. */
+export type StoryDeps = Stored & QuarantineDeps;
 
 /** The most events of a story. */
 const STORY_EVENTS_MAX = 100;
@@ -59,18 +68,57 @@ const STORY_EVENTS_MAX = 100;
 const DELIVERIES_MAX = 1000;
 
 /** Returns a merchant's story of what has this id, or of everything about an entity; undefined when there is nothing. */
-export async function readStory(store: Stored, merchantId: string, id: string): Promise<Story | undefined> {
+export async function readStory(deps: StoryDeps, merchantId: string, id: string): Promise<Story | undefined> {
   const page = { limit: STORY_EVENTS_MAX };
-  const [ofEntity, ofSubject, merchant] = await Promise.all([
-    store.lists.events(merchantId, { entityId: id, ...page }),
-    store.lists.events(merchantId, { subjectId: id, ...page }),
-    store.merchants.get(merchantId),
+  const [ofEntity, ofSubject, merchant, quarantine] = await Promise.all([
+    deps.lists.events(merchantId, { entityId: id, ...page }),
+    deps.lists.events(merchantId, { subjectId: id, ...page }),
+    deps.merchants.get(merchantId),
+    quarantinedAbout(deps, merchantId, id),
   ]);
   const isEntity = ofEntity.records.length > 0;
   const { records, next } = isEntity ? ofEntity : ofSubject;
   const [newest] = records;
-  if (newest === undefined) return undefined;
   const isPaused = merchant?.state === 'paused';
+  const [kept] = quarantine.records;
+  const subject = newest ? subjectOf(newest, isEntity) : kept && quarantinedSubject(kept, id);
+  if (subject === undefined) return undefined;
+  const events = await eventsOf(deps, { merchantId, records, isPaused, id, isEntity });
+  const endpoints = await endpointsOf(deps, merchantId, events);
+  return { subjectId: id, ...subject, events, endpoints, quarantine, isPaused, hasMore: next !== null };
+}
+
+function subjectOf({ event, subjectId }: EventListed, isEntity: boolean): Pick<Story, 'kind' | 'entityId'> {
+  return {
+    kind: isEntity ? 'entity' : subjectKindOf(event.type, subjectId),
+    entityId: event.entityId,
+  };
+}
+
+/** Returns the kind of thing that a quarantined event was found by, and whose it is. */
+export function quarantinedSubject(
+  { entityId: known, subjectId, type }: QuarantinedHead,
+  id: string,
+): Pick<Story, 'kind' | 'entityId'> {
+  const entityId = known ?? null;
+  if (subjectId === id && type !== undefined) return { kind: subjectKindOf(type, id), entityId };
+  return { kind: entityId === id ? 'entity' : 'event', entityId };
+}
+
+interface StoredEvents {
+  readonly merchantId: string;
+  /** Newest first. */
+  readonly records: readonly EventListed[];
+  readonly isPaused: boolean;
+  readonly id: string;
+  readonly isEntity: boolean;
+}
+
+async function eventsOf(
+  store: Stored,
+  { merchantId, records, isPaused, id, isEntity }: StoredEvents,
+): Promise<readonly StoryEvent[]> {
+  if (records.length === 0) return [];
   const about = isEntity ? { entityId: id } : { subjectId: id };
   const deliveries = await store.lists.deliveries(merchantId, { ...about, limit: DELIVERIES_MAX });
   const found = new FoundDeliveries(store, merchantId, deliveries.records);
@@ -81,15 +129,7 @@ export async function readStory(store: Stored, merchantId: string, id: string): 
       state: await stateAfter(store, merchantId, listed),
       lines: await linesOf(listed, found, isPaused),
     });
-  return {
-    subjectId: id,
-    kind: isEntity ? 'entity' : subjectKindOf(newest.event.type, newest.subjectId),
-    entityId: newest.event.entityId,
-    events,
-    endpoints: await endpointsOf(store, merchantId, events),
-    isPaused,
-    hasMore: next !== null,
-  };
+  return events;
 }
 
 /** The deliveries of a story's events. */

@@ -114,8 +114,7 @@ export function endPortalSession(context: ApiContext): RequestHandler {
 
 async function merchantIn({ store }: ApiContext, request: Request): Promise<string> {
   const merchantId = String(request.params.merchant_id);
-  if ((await store.merchants.get(merchantId)) === undefined)
-    throw new ApiError('merchant_not_found', `There is no merchant "${merchantId}" in this environment.`);
+  if ((await store.merchants.get(merchantId)) === undefined) throw new ApiError('merchant_not_found', '');
   return merchantId;
 }
 

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { QuarantinedHead, QuarantinedOfEvent } from '../../broker/broker.ts';
+import type { QuarantinedFound, QuarantinedHead } from '../../broker/broker.ts';
 import type { EventType } from '../../domain/event.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import type { EventListed, PublishRights } from '../../store/store.ts';
@@ -108,9 +108,9 @@ function counted(endpoints: number): string {
   return endpoints === 1 ? '1 endpoint' : `${endpoints === 0 ? 'no' : endpoints} endpoints`;
 }
 
-async function quarantinedOf({ broker }: ApiContext, eventId: string): Promise<QuarantinedOfEvent> {
+async function quarantinedOf({ broker }: ApiContext, eventId: string): Promise<QuarantinedFound> {
   try {
-    return await broker.quarantine.ofEvent(eventId);
+    return await broker.quarantine.find({ eventId });
   } catch (error) {
     throw new BrokerUnavailable(messageOf(error));
   }

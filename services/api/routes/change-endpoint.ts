@@ -1,8 +1,7 @@
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import { newSecret, secretHint } from '../../domain/secret.ts';
-import { countMissed } from '../../replayer/count-missed.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -12,7 +11,7 @@ import { type Answer, idempotently, sendJson } from '../idempotency.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
-import { scopeOf } from './replays.ts';
+import { createReplay, scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
 
 const SECRET_BYTES = 32;
@@ -44,7 +43,7 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
     const hint = replay ? undefined : hintAfter(before, result.record);
     sendJson(response, 200, {
       ...endpointJson(result.record, context.environment),
-      ...(replay === undefined ? {} : { replay_uuid: await begin(context, replay, actorOf(response)) }),
+      ...(replay === undefined ? {} : { replay_uuid: await replayBegun(context, replay, response) }),
       ...(hint === undefined ? {} : { hint }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });
@@ -62,15 +61,9 @@ async function replayAfter(
   return scopeOf(context, after, { since, only: 'missing' });
 }
 
-/** Begins the replay. Returns its id, or that of the one that runs already. */
-async function begin(
-  context: ApiContext,
-  scope: ReplayScope,
-  actor: ReturnType<typeof actorOf>,
-): Promise<string> {
-  const { count } = await countMissed(context.store, scope);
-  const replay = { ...scope, replayId: context.random.uuid(), count };
-  const created = await context.store.replays.create(replay, { at: wholeNow(context.clock), actor });
+/** Returns the id of the replay that it begins, or of the one that runs already. */
+async function replayBegun(context: ApiContext, scope: ReplayScope, response: Response): Promise<string> {
+  const created = await createReplay(context, scope, { actor: actorOf(response) });
   return created.kind === 'ok' ? created.record.replayId : created.replayId;
 }
 

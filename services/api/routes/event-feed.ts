@@ -1,12 +1,12 @@
 import type { RequestHandler, Response } from 'express';
-import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
+import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventData } from '../../domain/event.ts';
 import { CursorInvalid } from '../../store/change.ts';
 import type { EventFed } from '../../store/event-feed.ts';
 import type { EventFilter, EventListed } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
-import { bodyJson } from '../events/event-body.ts';
+import { apiVersionOf, bodyJson } from '../events/event-body.ts';
 import { eventJson } from '../events/event-json.ts';
 import { sendJson } from '../idempotency.ts';
 import { cursorInvalid, decodeCursor, encodeCursor, queryOf } from '../pagination.ts';
@@ -83,10 +83,6 @@ export async function sendFeed(
 
 function positionOf(text: string): string | undefined {
   return text.startsWith(CURSOR_PREFIX) ? text.slice(CURSOR_PREFIX.length) : undefined;
-}
-
-function apiVersionOf(query: URLSearchParams): ApiVersion {
-  return (query.get('api_version') as ApiVersion | null) ?? API_VERSION_DEFAULT;
 }
 
 /** Renders the bodies, a few at a time: deliveries go on in between. */

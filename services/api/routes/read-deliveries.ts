@@ -1,13 +1,14 @@
 import type { RequestHandler } from 'express';
-import { API_VERSION_DEFAULT } from '../../domain/endpoint.ts';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
-import { bodyJson } from '../events/event-body.ts';
+import { apiVersionOf, bodyJson } from '../events/event-body.ts';
+import { quarantinedAbout, quarantineOf, searchNote } from '../find/quarantined-events.ts';
 import { subjectJson } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
+import { queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
 
@@ -109,15 +110,28 @@ function joined(headers: readonly (readonly [name: string, value: string])[]): R
   return Object.fromEntries(values);
 }
 
+/** Says of an event that the store does not have whether it is in quarantine. */
+async function noEvent(context: ApiContext, merchantId: string, eventId: string): Promise<ApiError> {
+  const search = await quarantinedAbout(quarantineOf(context), merchantId, eventId);
+  const kept = search.records.find((record) => record.eventId === eventId);
+  if (!kept) return new ApiError('event_not_found', searchNote(search) ?? '');
+  return new ApiError(
+    'event_not_found',
+    `The event is in quarantine since ${timestamp(kept.at)}, and was not sent: GET /merchant/subjects/${eventId} says why.`,
+  );
+}
+
 /** GET /merchant/events/{event_id}: the event and its routing, endpoint by endpoint. */
 export function getEvent(context: ApiContext): RequestHandler {
   return async (request, response) => {
+    const version = apiVersionOf(queryOf(request));
     const merchantId = merchantOf(response);
+    const eventId = pathId(request, 'event_id');
     const [found, merchant] = await Promise.all([
-      context.store.log.event(merchantId, pathId(request, 'event_id')),
+      context.store.log.event(merchantId, eventId),
       context.store.merchants.get(merchantId),
     ]);
-    if (found === undefined) throw new ApiError('event_not_found', '');
+    if (found === undefined) throw await noEvent(context, merchantId, eventId);
     const { event, subjectId, sequence, routedAt, trace } = found;
     const endpoints = await Promise.all(trace.map((line) => traceJson(context, merchantId, line)));
     sendJson(response, 200, {
@@ -129,7 +143,7 @@ export function getEvent(context: ApiContext): RequestHandler {
       occurred_at: timestamp(event.occurredAt),
       routed_at: timestamp(routedAt),
       simulated: event.simulated,
-      ...bodyJson(event, API_VERSION_DEFAULT, merchant),
+      ...bodyJson(event, version, merchant),
       endpoints,
     });
   };

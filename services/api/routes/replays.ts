@@ -3,7 +3,7 @@ import { subjectIdFrom } from '../../domain/catalog/subject.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
-import { CursorInvalid } from '../../store/change.ts';
+import { type Actor, CursorInvalid } from '../../store/change.ts';
 import { REPLAYED_IDS_MAX, type ReplayRecord, type ReplayScope } from '../../store/replays.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, actorOf, wholeNow } from '../context.ts';
@@ -47,25 +47,43 @@ async function create(
   context: ApiContext,
   endpoint: EndpointRecord,
   scope: ReplayScope,
-  { actor, remember }: { readonly actor: ReturnType<typeof actorOf>; readonly remember: Remember },
+  { actor, remember }: { readonly actor: Actor; readonly remember: Remember },
 ): Promise<Answer> {
   requireActive(endpoint);
-  const at = wholeNow(context.clock);
-  const { count } = await countMissed(context.store, scope);
-  const replay = { ...scope, replayId: context.random.uuid(), count };
-  const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null } as const;
-  const answer: Answer = {
+  const accepted = (replay: ReplayRecord): Answer => ({
     status: 202,
     headers: { Location: `/merchant/webhook-endpoints/${endpoint.uuid}/replays/${replay.replayId}` },
-    body: replayJson({ ...replay, ...fresh, createdAt: at, finishedAt: null }),
-  };
-  const kept = remember(answer);
-  const result = await context.store.replays.create(replay, { at, actor, ...(kept ? { answer: kept } : {}) });
+    body: replayJson(replay),
+  });
+  const result = await createReplay(context, scope, {
+    actor,
+    answer: (replay) => remember(accepted(replay)),
+  });
   if (result.kind === 'running') {
     const extra = { replay_uuid: result.replayId };
     throw new ApiError('replay_running', 'An endpoint can have one replay at a time.', { extra });
   }
-  return answer;
+  return accepted(result.record);
+}
+
+/**
+ * Counts the events of the scope and creates their replay, unless one of the endpoint runs. `answer` returns what is
+ * stored with it for a request that comes again.
+ */
+export async function createReplay(
+  context: ApiContext,
+  scope: ReplayScope,
+  {
+    actor,
+    answer,
+  }: { readonly actor: Actor; readonly answer?: (replay: ReplayRecord) => ReturnType<Remember> },
+): ReturnType<ApiContext['store']['replays']['create']> {
+  const at = wholeNow(context.clock);
+  const { count } = await countMissed(context.store, scope);
+  const replay = { ...scope, replayId: context.random.uuid(), count };
+  const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null } as const;
+  const kept = answer?.({ ...replay, ...fresh, createdAt: at, finishedAt: null });
+  return context.store.replays.create(replay, { at, actor, ...(kept ? { answer: kept } : {}) });
 }
 
 /** Returns the scope. It ends now: later events are not part of the replay. */

@@ -195,9 +195,11 @@ export class CommitHalf {
 
   quarantine(record: Quarantined): void {
     this.#operations.u8(OPERATION.quarantineInsert);
-    const eventId = Buffer.from(record.eventId ?? '');
-    this.#operations.u32(eventId.length);
-    this.#operations.bytes(eventId);
+    for (const id of [record.eventId, record.merchantId, record.subjectId, record.entityId]) {
+      const bytes = Buffer.from(id ?? '');
+      this.#operations.u32(bytes.length);
+      this.#operations.bytes(bytes);
+    }
     this.#record(quarantinedCodec, record);
   }
 

@@ -2,14 +2,8 @@ import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { type Quarantined, wouldReturn } from '../../domain/quarantine.ts';
 import type { Clock } from '../../process/clock.ts';
-import {
-  type Broker,
-  type ListOptions,
-  QUARANTINED_OF_EVENT_MAX,
-  type RecordStore,
-  type Requeued,
-  type RequeueOptions,
-} from '../broker.ts';
+import type { Broker, ListOptions, RecordStore, Requeued, RequeueOptions } from '../broker.ts';
+import { headOf, QUARANTINED_FOUND_MAX } from '../quarantine-find.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import type { EngineThread } from './file/engine-thread.ts';
@@ -58,11 +52,11 @@ export function quarantineStore(
       const [stored] = await read(ids);
       return stored && decoded(stored, decoderOf);
     },
-    async ofEvent(eventId) {
-      const request = { kind: 'readQuarantinedOf', eventId, limit: QUARANTINED_OF_EVENT_MAX } as const;
+    async find(wanted) {
+      const request = { kind: 'findQuarantined', wanted, limit: QUARANTINED_FOUND_MAX } as const;
       const reply = await thread.read(request);
       if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);
-      return { records: reply.records.map((stored) => decoded(stored, decoderOf)), since: null };
+      return { records: reply.records.map((stored) => headOf(decoded(stored, decoderOf))), since: null };
     },
     async requeue(positions, options = {}) {
       const ids = idsOf(positions);

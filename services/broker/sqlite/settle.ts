@@ -1,7 +1,7 @@
 import { eventCodec, taskCodec } from '../../codec/records.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import { parkedTask } from '../../domain/parking.ts';
-import { type Quarantined, type Refusal, refusalText } from '../../domain/quarantine.ts';
+import { aboutOf, type Quarantined, type Refusal, refusalText } from '../../domain/quarantine.ts';
 import type { DeliveryTask } from '../../domain/task.ts';
 import type { PutAside, ReceivedEvent, RouterResult, Settlement } from '../broker.ts';
 import type { CommitHalf } from './commit-half.ts';
@@ -74,7 +74,7 @@ function asideRecord(task: DeliveryTask, aside: PutAside): Quarantined {
   const { eventId, merchantId, endpointId, deliveryId } = task;
   const body = Buffer.from(task.body).toString('base64');
   const bytes = Buffer.from(JSON.stringify({ ...task, body }));
-  return { ...aside, eventId, merchantId, endpointId, deliveryId, bytes };
+  return { ...aside, eventId, merchantId, ...aboutOf(task), endpointId, deliveryId, bytes };
 }
 
 /** Returns the task of a record that was put aside, or undefined when it does not fit this version. */
@@ -110,6 +110,7 @@ export function refusedRecord(event: DomainEvent, reason: Refusal, at: number): 
     at,
     eventId,
     merchantId,
+    ...aboutOf(event),
     bytes: eventBytes(event),
     publishedBy: event.publishedBy,
   };
@@ -123,6 +124,7 @@ export function conflicting(event: DomainEvent, at: number): Quarantined {
     at,
     eventId: event.eventId,
     merchantId: event.merchantId,
+    ...aboutOf(event),
     bytes: eventBytes(event),
     publishedBy: event.publishedBy,
   };

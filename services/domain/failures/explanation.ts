@@ -6,6 +6,8 @@ import type { FailureCode } from '../attempt.ts';
 import type { ApiVersion } from '../endpoint.ts';
 import type { SkipReason } from '../journal.ts';
 import type { CancelReason } from '../outcome.ts';
+import type { Quarantined, QuarantineReason } from '../quarantine.ts';
+import { QUARANTINE_TEXTS } from '../routing/quarantine-texts.ts';
 import type { ParkedReason } from '../task.ts';
 import { CODE_SIGNS } from './failure-codes.ts';
 
@@ -25,9 +27,38 @@ const SKIPPED: Readonly<Record<SkipReason | 'no_endpoint', string>> = {
     'Not sent: there was no endpoint when the event was accepted. Create one (POST /merchant/webhook-endpoints) to receive the next ones.',
 };
 
+/** Every reason for which there is a sentence, by what has become of the event. */
+export const EXPLAINED_REASONS = {
+  skipped: () => Object.keys(SKIPPED) as (keyof typeof SKIPPED)[],
+  cancelled: () => Object.keys(CANCELLED) as (keyof typeof CANCELLED)[],
+  parked: () => Object.keys(PARKED) as (keyof typeof PARKED)[],
+} as const;
+
 /** Says why an endpoint was passed over when the event was routed. */
 export function explainSkip(reason: SkipReason | 'no_endpoint'): string {
   return SKIPPED[reason];
+}
+
+/** The details that are about the event; those of the other reasons are about the inside of the platform. */
+const TOLD: readonly QuarantineReason[] = [
+  'schema_violation',
+  'too_large',
+  'event_id_conflict',
+  'unknown_merchant',
+  'simulated_in_production',
+];
+
+/** Says why an event was not routed, and what the merchant can do. */
+export function explainQuarantine({
+  reason,
+  detail,
+  at: since,
+  eventId,
+}: Pick<Quarantined, 'reason' | 'detail' | 'at' | 'eventId'>): string {
+  const { title, platformHasTo } = QUARANTINE_TEXTS[reason];
+  const told = TOLD.includes(reason) ? `: ${detail}` : '';
+  const ask = eventId === null ? '' : `; ask it with event id ${eventId}`;
+  return `Not sent: the event went into quarantine${at(since)}. ${title}${told}. Your platform has to ${platformHasTo}${ask}.`;
 }
 
 const CANCELLED: Readonly<Record<CancelReason, string>> = {

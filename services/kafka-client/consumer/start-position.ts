@@ -68,16 +68,17 @@ async function askedFor(options: Options, id: number, doubt: Doubt, earlier: Par
   const note = startOf ? ownersNote : (committed ?? atFirst);
   const remembered = !startOf && earlier?.topicId === topicId ? earlier.reach : 0;
   const known = { topicId: knownId, reach: Math.max(reachOf(note), remembered) };
-  return { known, note, atFirst, first, end, topicId, answeredId, isOwned: owned !== undefined };
+  return { known, note, atFirst, first, end, topicId, answeredId, isOwned: owned !== undefined, earlier };
 }
 
 /** Returns where to read on in a log that is certainly another, or shorter than it was. */
 function replacedNote(
   { log, topic }: Options,
   partition: number,
-  { known, note, atFirst, first, end, topicId, isOwned }: Found,
+  found: Found,
   { contradiction, doubt }: { readonly contradiction: Contradiction; readonly doubt: Doubt },
 ): Pick<StartPosition, 'note'> & Partial<Pick<StartPosition, 'end' | 'isAnew'>> {
+  const { known, note, atFirst, first, end, topicId, isOwned } = found;
   const fields = { topic, partition, position: known.reach, end };
   if (contradiction === 'shorter log' && known.topicId !== null && known.topicId === topicId) {
     const from = Math.max(doubt.lowestEnd, first);
@@ -96,12 +97,22 @@ function replacedNote(
       ? 'the topic was deleted and created again: reading it from its beginning'
       : 'the topic was deleted and created again, or its end was lost, and no topic id tells which: reading it from its beginning',
   );
-  return { note: { ...atFirst, mark: markAfter(note, known.reach) }, isAnew: true };
+  return { note: { ...atFirst, mark: markAfter(found) }, isAnew: true };
 }
 
-/** Returns a mark for a new log: with the offsets added, it goes on above those of the log before. */
-function markAfter({ mark }: CommitNote, reach: number): number | undefined {
-  return mark === undefined ? undefined : mark + reach;
+/**
+ * Returns a mark for a new log: with the offsets added, it goes on above those of the log before. Kafka deletes the
+ * positions of a topic with the topic, so what this process remembers of the partition counts, too. Where that is of the
+ * new log already, the log is only read again: its mark stays.
+ */
+function markAfter({ known, note, topicId, earlier }: Found): number | undefined {
+  if (earlier !== undefined && topicId !== null && earlier.topicId === topicId) return earlier.mark;
+  const remembered = earlier?.markAt(earlier.reach);
+  const marks = [
+    ...(note.mark === undefined ? [] : [note.mark + known.reach]),
+    ...(earlier === undefined || remembered === undefined ? [] : [remembered + earlier.reach]),
+  ];
+  return marks.length === 0 ? undefined : Math.max(...marks);
 }
 
 /** Logs and counts a loss, as an error: deleted records cannot come back. */

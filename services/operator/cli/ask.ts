@@ -8,8 +8,9 @@ import { type Actor, personOf } from '../../store/change.ts';
 import type { Store } from '../../store/store.ts';
 import type { Unchecked } from '../commands/arguments.ts';
 import { type AddToAudit, auditOf, runServed, type ServedCommand } from '../commands/command.ts';
+import type { MerchantsSummary } from '../commands/look/merchant.ts';
 import { OperatorError, UsageError } from '../commands/operator-error.ts';
-import { PERSON_HEADER } from '../commands/person.ts';
+import { ASSUMED_HEADER, PERSON_HEADER, type Person } from '../commands/person.ts';
 import { published } from '../commands/published.ts';
 import { pathOf } from '../commands/served.ts';
 import { operatorTokenFile, readToken } from '../commands/token-file.ts';
@@ -37,11 +38,12 @@ export async function ask(
   [name, command]: readonly [string, ServedCommand],
   given: Unchecked,
   config: Config,
-  { actor, note = () => {} }: { readonly actor: Actor; readonly note?: (line: string) => void },
+  { person, note = () => {} }: { readonly person: Person; readonly note?: (line: string) => void },
 ): Promise<unknown> {
+  const { actor } = person;
   const answer = await askService(name, given, {
     config,
-    actor,
+    person,
     withinMs: command.isLong || command.on === 'broker' ? LONG_TIMEOUT_MS : SERVICE_TIMEOUT_MS,
   });
   if (answer !== undefined) return answer.result;
@@ -147,7 +149,11 @@ async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>
 async function askService(
   name: string,
   given: Unchecked,
-  { config, actor, withinMs }: { readonly config: Config; readonly actor: Actor; readonly withinMs: number },
+  {
+    config,
+    person,
+    withinMs,
+  }: { readonly config: Config; readonly person: Person; readonly withinMs: number },
 ): Promise<{ result: unknown } | undefined> {
   const token = readToken(config);
   if (token === undefined) return undefined;
@@ -158,7 +164,8 @@ async function askService(
     headers: {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
-      [PERSON_HEADER]: encodeURIComponent(personOf(actor) ?? ''),
+      [PERSON_HEADER]: encodeURIComponent(personOf(person.actor) ?? ''),
+      ...(person.isNamed ? {} : { [ASSUMED_HEADER]: '1' }),
     },
     body: JSON.stringify(given),
     signal: AbortSignal.timeout(withinMs),
@@ -192,11 +199,16 @@ export interface RecordStoreSummary {
   readonly count: number;
 }
 
-/** Returns the numbers of quarantined records and dead letters, as the running service counts them; opens nothing. */
+/** Returns the numbers of quarantined records, dead letters and merchants on hold, as the running service counts them; opens nothing. */
 export async function recordStoreSummaries(config: Config, actor: Actor) {
   const of = async (name: string) => {
-    const answer = await askService(name, {}, { config, actor, withinMs: LONG_TIMEOUT_MS });
-    return (answer?.result ?? null) as readonly RecordStoreSummary[] | null;
+    const person = { actor, isNamed: false };
+    const answer = await askService(name, {}, { config, person, withinMs: LONG_TIMEOUT_MS });
+    return answer?.result ?? null;
   };
-  return { quarantine: await of('quarantine summary'), deadLetters: await of('dead-letters summary') };
+  return {
+    quarantine: (await of('quarantine summary')) as readonly RecordStoreSummary[] | null,
+    deadLetters: (await of('dead-letters summary')) as readonly RecordStoreSummary[] | null,
+    merchants: (await of('merchants summary')) as MerchantsSummary | null,
+  };
 }

@@ -52,6 +52,7 @@ export const KEYRING_COMMANDS = {
   }),
   'keyring list': on('tool', {
     describe: 'List the keys and how much each seals',
+    isRead: true,
     args: RING,
     columns: ['id', 'active', 'fingerprint', 'endpoints', 'answers', 'records', 'missing'],
     runs: RUNS,

@@ -3,7 +3,7 @@ import { relativeTime } from '../../messages/relative-time.ts';
 import { plain, WIDTH } from '../../messages/text-layout.ts';
 import type { Command } from '../commands/command.ts';
 
-type Shape = Pick<Command, 'columns' | 'isNewestFirst' | 'text'>;
+type Shape = { readonly [Name in 'columns' | 'isNewestFirst' | 'text']?: Command[Name] | undefined };
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns a command's result as it is printed. */
@@ -14,9 +14,37 @@ export function shown(
 ): string {
   if (isJson) return visibleLines(JSON.stringify(result));
   if (text) return visibleLines(text(result));
-  if (!Array.isArray(result)) return fieldLines(result as Fields, now);
+  if (isPage(result)) {
+    const rows = shown(result.items, { columns, isNewestFirst }, { isJson, now });
+    return result.next === null ? rows : `${rows}\nolder ones: --after ${visible(result.next)}`;
+  }
+  if (!Array.isArray(result)) return withBody(result as Fields, now);
   if (result.length === 0) return 'none';
   return table(isNewestFirst ? result.toReversed() : result, columns, now);
+}
+
+/** A page of a list, and the cursor of the next one. */
+interface Page {
+  readonly items: readonly Fields[];
+  readonly next: string | null;
+}
+
+function isPage(result: unknown): result is Page {
+  return typeof result === 'object' && result !== null && 'items' in result && 'next' in result;
+}
+
+/** The fields, and below them the body, where there is one: indented if it is JSON. */
+function withBody({ body, ...fields }: Fields, now: number): string {
+  const lines = fieldLines(fields, now);
+  return typeof body === 'string' ? `${lines}\nbody:\n${visibleLines(indented(body))}` : lines;
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }
 
 /** A line for each field; what has no value is left out. */

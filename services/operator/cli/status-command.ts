@@ -1,8 +1,10 @@
+import { statfs } from 'node:fs/promises';
 import { STREAM_NAMES } from '../../broker/broker-status.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { durationText } from '../../messages/relative-time.ts';
 import { plain, WIDTH } from '../../messages/text-layout.ts';
 import { on } from '../commands/command.ts';
+import type { MerchantsSummary } from '../commands/look/merchant.ts';
 import { OperatorError } from '../commands/operator-error.ts';
 import { operationsUrl, type RecordStoreSummary, recordStoreSummaries } from './ask.ts';
 
@@ -11,6 +13,7 @@ import { operationsUrl, type RecordStoreSummary, recordStoreSummaries } from './
 export const STATUS_COMMANDS = {
   status: on('tool', {
     describe: 'Show the state of a running service; ends with 1 when a process is not ready',
+    isRead: true,
     args: {
       urls: {
         type: 'texts',
@@ -20,12 +23,16 @@ export const STATUS_COMMANDS = {
     },
     runs: 'here, beside a running service',
     run: async ({ config, actor }, { urls = [] }) =>
-      serviceStatus([operationsUrl(config()), ...urls], await recordStoreSummaries(config(), actor())),
+      serviceStatus([operationsUrl(config()), ...urls], {
+        ...(await recordStoreSummaries(config(), actor())),
+        freeBytes: await freeBytes(config().dataDir),
+      }),
     text: statusText,
     isFailure: ({ processes }) => processes.some(({ ready }) => !ready),
   }),
 };
 
+const MIB = 1024 * 1024;
 const ANSWER_MS_MAX = 5000;
 /** The process does not answer to the name in its address. */
 const MISDIRECTED = 421;
@@ -54,7 +61,12 @@ type Summary = readonly RecordStoreSummary[] | null;
 /** Returns the state of a service whose processes have these operations addresses. */
 export async function serviceStatus(
   urls: readonly string[],
-  recordStores: { readonly quarantine: Summary; readonly deadLetters: Summary },
+  counted: {
+    readonly quarantine: Summary;
+    readonly deadLetters: Summary;
+    readonly merchants?: MerchantsSummary | null;
+    readonly freeBytes?: number | null;
+  },
 ) {
   const states = await Promise.all(urls.map(stateOf));
   const samples = states.flatMap((state) => state.samples);
@@ -88,8 +100,11 @@ export async function serviceStatus(
     parked: parkedOf(samples),
     // Null while no process knows it.
     oldestOverdueSeconds: samples.some(({ name }) => name === OVERDUE) ? largest(samples, OVERDUE) : null,
-    // Null when no process has a record store to count.
-    ...recordStores,
+    // Null when no process with the role api was reached to count.
+    merchants: null,
+    // Of the disk of the data directory, where it is on this machine.
+    freeBytes: null,
+    ...counted,
   };
 }
 
@@ -102,6 +117,8 @@ export function statusText(status: ServiceStatus): string {
     `overdue tasks: ${overdueText(status.oldestOverdueSeconds)}`,
     `quarantine: ${storeLine(status.quarantine)}`,
     `dead letters: ${storeLine(status.deadLetters)}`,
+    ...merchantLines(status.merchants),
+    ...(status.freeBytes === null ? [] : [`free disk: ${Math.floor(status.freeBytes / MIB)} MiB`]),
   ];
   return plain.fold(lines.join('\n'), WIDTH);
 }
@@ -168,6 +185,24 @@ function storeLine(summary: Summary): string {
   if (summary === null) return 'unknown: no process with the api role was reached';
   if (summary.length === 0) return 'empty';
   return summary.map(({ reason, count }) => `${count} ${reason}`).join(', ');
+}
+
+function merchantLines(merchants: MerchantsSummary | null): string[] {
+  if (merchants === null) return [];
+  const { onHold, endpoints } = merchants;
+  const more = onHold.count > onHold.names.length ? ', …' : '';
+  const held = onHold.count === 0 ? 'none' : `${onHold.count}: ${onHold.names.join(', ')}${more}`;
+  const { active, disabled, auto_disabled: auto, failing } = endpoints;
+  return [
+    `merchants on hold: ${held}`,
+    `endpoints: ${active} active, ${failing} of them failing; ${disabled + auto} disabled, ${auto} of them by hookrail`,
+  ];
+}
+
+/** Returns the free space of a folder's disk; null where there is no such folder here. */
+async function freeBytes(folder: string): Promise<number | null> {
+  const disk = await statfs(folder).catch(() => null);
+  return disk && disk.bavail * disk.bsize;
 }
 
 function total(samples: readonly Sample[], wanted: string): number {

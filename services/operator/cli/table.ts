@@ -21,6 +21,8 @@ export const COMMANDS: Commands = {
 export const GROUPS: Readonly<Record<string, string>> = {
   merchants: 'Merchants of this environment',
   keys: 'API keys',
+  endpoints: 'Endpoints of all merchants',
+  deliveries: 'Deliveries of all merchants',
   events: 'Events of the delivery log',
   keyring: 'The key ring that seals signing secrets',
   store: 'Backups of merchants, keys, endpoints and the delivery log, and their move',

@@ -14,6 +14,7 @@ const PROCESSES = [
 export const CLUSTER_COMMANDS = {
   topics: on('tool', {
     describe: 'Print the commands that create the Kafka topics and grant each process its ACLs',
+    isRead: true,
     args: {
       principalPrefix: {
         type: 'text',
@@ -27,6 +28,7 @@ export const CLUSTER_COMMANDS = {
   }),
   schemas: on('tool', {
     describe: 'Print the commands that register the schemas of this version',
+    isRead: true,
     runs: 'here, without a service',
     run: async ({ config }) => (await commandsFor(config(), 'schemas')).schemas,
     text: schemasText,

@@ -43,6 +43,7 @@ const PLACE = {
 export const CLOCK_COMMANDS = {
   'clock show': on('clock', {
     describe: 'Show the clock of a sandbox',
+    isRead: true,
     args: PLACE,
     hasNoLine: true,
     run: (clock, given) => clock.show(given),

@@ -23,6 +23,7 @@ export interface OperatorDeps {
     | 'endpoints'
     | 'outbox'
     | 'log'
+    | 'lists'
     | 'replays'
     | 'audit'
     | 'sealings'
@@ -105,6 +106,10 @@ interface Described<As extends Arguments, Result> {
   refuse?(given: Given<As>): string | undefined;
   /** No command line has the name of this command: another one, or the simulator, gives it. */
   readonly hasNoLine?: true;
+  /** It changes nothing: without a name of the operator it is given in production too. */
+  readonly isRead?: true;
+  /** Whether a command that changes nothing shows personal data: that needs a name as a change does. */
+  showsPersonal?(given: Given<As>): boolean;
   /** It may take minutes. */
   readonly isLong?: true;
   /** Its change is in force once a process with the role api has published it. */

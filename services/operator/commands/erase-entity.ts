@@ -107,7 +107,8 @@ async function clearRecordStores(
     quarantine,
     (record) =>
       isOf(record.merchantId) &&
-      Buffer.from(record.bytes).toString('latin1').toLowerCase().includes(entityId),
+      (record.entityId === entityId ||
+        Buffer.from(record.bytes).toString('latin1').toLowerCase().includes(entityId)),
   );
   return letters + quarantined;
 }

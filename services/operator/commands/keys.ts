@@ -46,6 +46,7 @@ export const KEY_COMMANDS = {
   }),
   'keys list': on('store', {
     describe: 'List the keys',
+    isRead: true,
     columns: ['keyId', 'kind', 'hint', 'lastUsedAt'],
     run: async ({ store }) => (await store.keys.list()).map(keyJson),
   }),

@@ -29,6 +29,7 @@ const ERASED = {
 export const MAINTENANCE_COMMANDS = {
   'audit list': on('store', {
     describe: 'List changes, and who made them',
+    isRead: true,
     args: AUDIT,
     columns: ['at', 'action', 'person'],
     isNewestFirst: true,
@@ -42,6 +43,7 @@ export const MAINTENANCE_COMMANDS = {
   }),
   'keyring usage': on('store', {
     describe: 'Count what each key seals; keyring list shows it',
+    isRead: true,
     hasNoLine: true,
     run: usage,
   }),

@@ -26,6 +26,7 @@ export const MERCHANT_COMMANDS = {
   }),
   'merchants list': on('store', {
     describe: 'List the merchants',
+    isRead: true,
     columns: ['merchantId', 'state', 'name'],
     run: ({ store }) => store.merchants.list(),
   }),

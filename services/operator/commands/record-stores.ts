@@ -20,6 +20,7 @@ const PAGE = {
 export const RECORD_STORE_COMMANDS = {
   'quarantine list': on('broker', {
     describe: 'List events that could not be routed, with the reason',
+    isRead: true,
     args: { ...PAGE, ...FILTER },
     columns: ['position', 'at', 'reason', 'title'],
     run: async ({ quarantine }, given, { now }) => {
@@ -30,11 +31,14 @@ export const RECORD_STORE_COMMANDS = {
   }),
   'quarantine summary': on('broker', {
     describe: 'Count the events in quarantine, by reason',
+    isRead: true,
     columns: ['reason', 'count', 'oldest', 'newest'],
     run: ({ quarantine }) => summaryOf(quarantine),
   }),
   'quarantine show': on('broker', {
     describe: 'Show one quarantined record: its position, key, headers and bytes',
+    isRead: true,
+    showsPersonal: () => true,
     args: {
       position: {
         type: 'text',
@@ -75,6 +79,7 @@ export const RECORD_STORE_COMMANDS = {
   }),
   'dead-letters list': on('broker', {
     describe: 'List deliveries that failed seven times or were refused',
+    isRead: true,
     args: PAGE,
     columns: ['position', 'at', 'reason'],
     run: async ({ deadLetters }, given) => {
@@ -84,6 +89,7 @@ export const RECORD_STORE_COMMANDS = {
   }),
   'dead-letters summary': on('broker', {
     describe: 'Count dead letters, by reason',
+    isRead: true,
     columns: ['reason', 'count', 'oldest', 'newest'],
     run: ({ deadLetters }) => summaryOf(deadLetters),
   }),

@@ -37,6 +37,7 @@ export const REPLAY_COMMANDS = {
   }),
   'replay list': on('store', {
     describe: 'List replays, including the merchants’ own',
+    isRead: true,
     args: { limit: { type: 'number', most: 1000, default: 50, describe: 'Number of replays to list' } },
     columns: ['replayId', 'status', 'published', 'count', 'createdAt'],
     isNewestFirst: true,
@@ -44,6 +45,7 @@ export const REPLAY_COMMANDS = {
   }),
   'replay get': on('store', {
     describe: 'Show the progress of a replay',
+    isRead: true,
     args: ID,
     run: async ({ store }, { id }) => replayJson(await find(store, id)),
   }),

@@ -18,7 +18,7 @@ import {
 } from './command.ts';
 import type { RecordStores } from './erase-entity.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
-import { actorIn, PERSON_HEADER } from './person.ts';
+import { ASSUMED_HEADER, actorIn, PERSON_HEADER, requireNamed } from './person.ts';
 import { pathOf, SERVED } from './served.ts';
 import { placeToken } from './token-file.ts';
 
@@ -69,6 +69,8 @@ export function operatorRoutes(given: ServiceDeps, commands = SERVED): Router {
         throw new OperatorError(
           `there is no command "${command}"; there are ${[...there.keys()].join(', ')}`,
         );
+      const isNamed = personOf(actor) !== null && request.get(ASSUMED_HEADER) === undefined;
+      requireNamed([command, found], request.body ?? {}, { environment: deps.environment, isNamed });
       const result = await runServed(found, request.body ?? {}, placesOf({ ...deps, actor }));
       deps.log.info({ event: 'operator_command', command, person: personOf(actor) });
       response.setHeader('Cache-Control', 'no-store').json({ result });

@@ -1,7 +1,11 @@
 import { CLOCK_COMMANDS } from './clock.ts';
 import type { ServedCommand } from './command.ts';
-import { EVENT_COMMANDS } from './events.ts';
 import { KEY_COMMANDS } from './keys.ts';
+import { DELIVERY_COMMANDS } from './look/deliveries.ts';
+import { ENDPOINT_COMMANDS } from './look/endpoints.ts';
+import { EVENT_COMMANDS } from './look/events.ts';
+import { MERCHANT_LOOKS } from './look/merchant.ts';
+import { STORY_COMMANDS } from './look/story.ts';
 import { MAINTENANCE_COMMANDS } from './maintenance.ts';
 import { MERCHANT_COMMANDS } from './merchants.ts';
 import { RECORD_STORE_COMMANDS } from './record-stores.ts';
@@ -13,8 +17,12 @@ export type ServedCommands = Readonly<Record<string, ServedCommand>>;
 /** The commands that a running service carries out, by their names. */
 export const SERVED: ServedCommands = {
   ...MERCHANT_COMMANDS,
+  ...MERCHANT_LOOKS,
   ...KEY_COMMANDS,
+  ...ENDPOINT_COMMANDS,
+  ...DELIVERY_COMMANDS,
   ...EVENT_COMMANDS,
+  ...STORY_COMMANDS,
   ...MAINTENANCE_COMMANDS,
   ...RECORD_STORE_COMMANDS,
   ...STREAM_COMMANDS,

@@ -20,6 +20,7 @@ const CHOSEN = {
 export const STREAM_COMMANDS = {
   'streams list': on('broker', {
     describe: 'List the topics of every stream, and what retention deleted before it was read',
+    isRead: true,
     run: async (broker) => {
       const topics = await lossesOf(broker).list();
       return topics.map(({ losses, ...topic }) => ({ ...topic, losses: losses.map(lossJson) }));

@@ -26,6 +26,9 @@ export interface Examined<Row> {
   readonly isEnd: boolean;
 }
 
+/** Stands for a merchant where a list is over all of them. */
+export const EVERYBODY = '*';
+
 export interface ListRequest<Row> {
   /** Whose list it is: the pages of a merchant wait for one another, those of others hardly. */
   readonly merchantId: string;

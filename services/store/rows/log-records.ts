@@ -12,7 +12,7 @@ import {
 } from '../log/codes.ts';
 import type { TraceLine } from '../log/trace-lines.ts';
 import type { TraceRecord } from '../replays.ts';
-import type { AttemptRecord, DeliveryRecord, EventListed } from '../store.ts';
+import type { AttemptRecord, DeliveryOwner, DeliveryRecord, EventListed } from '../store.ts';
 
 /* Rows of the log as records. `Id`: the form in which an engine keeps ids; `idOf` returns one as it was. */
 
@@ -41,11 +41,12 @@ export interface DeliveryColumns<Id> {
 
 function toDelivery<Id>(
   row: DeliveryColumns<Id>,
-  endpointId: string,
+  { merchantId, endpointId }: DeliveryOwner,
   idOf: (id: Id) => string,
 ): DeliveryRecord {
   return {
     deliveryId: idOf(row.delivery_id),
+    merchantId,
     endpointId,
     eventId: idOf(row.event_id),
     entityId: idOf(row.entity_id),
@@ -145,7 +146,7 @@ function toEventHead<Id>(
 /** Returns what makes records of rows with ids in this form. */
 export function recordsWith<Id>(idOf: (id: Id) => string) {
   return {
-    toDelivery: (row: DeliveryColumns<Id>, endpointId: string) => toDelivery(row, endpointId, idOf),
+    toDelivery: (row: DeliveryColumns<Id>, owner: DeliveryOwner) => toDelivery(row, owner, idOf),
     /** `endpointName` returns the endpoint behind the log's number. */
     toListed: (
       row: EventColumns<Id> & { readonly created_at: number },

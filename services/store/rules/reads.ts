@@ -1,7 +1,7 @@
 import type { BoundRules, Rules } from './bind.ts';
 import { audit } from './reads/audit.ts';
-import { endpoint, endpoints } from './reads/endpoints.ts';
-import { unfinishedErasures } from './reads/erasures.ts';
+import { endpoint, endpointCounts, endpoints, everyEndpoint, foundEndpoint } from './reads/endpoints.ts';
+import { isErased, unfinishedErasures } from './reads/erasures.ts';
 import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
 import { portalSessionByToken, portalSessions } from './reads/portal-sessions.ts';
@@ -12,11 +12,17 @@ import { notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
 export const READS = {
   merchants: { get: merchant, list: merchants },
   keys: { findByHash: keyByHash, list: keys },
-  endpoints: { get: endpoint, list: endpoints },
+  endpoints: {
+    get: endpoint,
+    list: endpoints,
+    find: foundEndpoint,
+    every: everyEndpoint,
+    counts: endpointCounts,
+  },
   outbox: { pending, isPublished, snapshot },
   audit: { list: audit },
   sealings: { counts: sealCounts, notSealedWith, recordCounts },
-  erasures: { unfinished: unfinishedErasures },
+  erasures: { unfinished: unfinishedErasures, isErased },
   portalSessions: { findByToken: portalSessionByToken, list: portalSessions },
   replays: { get: replay, list: replays, running: runningReplays },
 } as const satisfies Rules;

@@ -57,7 +57,7 @@ function operations(db: ReturnType<typeof openConnection>) {
     positionOf: log.positionOf.bind(log),
     delivery: log.delivery.bind(log),
     event: log.event.bind(log),
-    endpointOf: log.endpointOf.bind(log),
+    ownerOf: log.ownerOf.bind(log),
     eventsOf: log.eventsOf.bind(log),
     isRecorded: log.isRecorded.bind(log),
     isTried: log.isTried.bind(log),

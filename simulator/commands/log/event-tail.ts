@@ -2,7 +2,7 @@ import type { StreamNews } from '../../../client/merchant-stream.ts';
 import { EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import type { MerchantApi } from '../../client/merchant-api.ts';
 import type { Session } from '../../session.ts';
-import type { AboutQuery } from './about.ts';
+import type { AboutQuery } from './filters.ts';
 import { forAWhile, newsLine, sayPaused } from './tail.ts';
 
 export interface EventTailOptions {

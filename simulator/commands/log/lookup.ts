@@ -40,9 +40,13 @@ async function lookUp(session: Session, { id }: LookUpOptions): Promise<void> {
   for (const command of new Set(items.map((each) => each.command))) output.remark(`details: ${command}`);
 }
 
+const STORIES = '/merchant/subjects/';
+
 /** Returns the command that shows it. */
 export function commandFor(id: string, { kind, path }: LookUpAnswer['found'][number]): string {
   const [, endpointId = ''] = /webhook-endpoints\/([^/]+)/.exec(path) ?? [];
+  // Also an event's, where it is in quarantine: then only the story has it.
+  if (path.startsWith(STORIES)) return storyOf(decodeURIComponent(path.slice(STORIES.length)));
   switch (kind) {
     case 'event':
       return `hookrail sim events get ${id}`;
@@ -54,13 +58,17 @@ export function commandFor(id: string, { kind, path }: LookUpAnswer['found'][num
     case 'request':
       return `hookrail sim endpoints get ${endpointId}`;
     default:
-      return `hookrail sim story ${/^[\w-]+$/.test(id) ? id : `'${id}'`}`;
+      return storyOf(id);
   }
 }
 
+function storyOf(id: string): string {
+  return `hookrail sim story ${/^[\w-]+$/.test(id) ? id : `'${id}'`}`;
+}
+
 /**
- * Returns the failure of a search for one kind of thing: where the id is another thing's, with what it is and the command
- * that shows it.
+ * Returns the failure of a search for one kind of thing: where the id is another thing's, or of an event in quarantine, with
+ * what it is and the command that shows it.
  */
 export async function orWhatItIs(
   api: MerchantApi,
@@ -71,7 +79,10 @@ export async function orWhatItIs(
   const { found } = await api.lookUp(id).catch(() => ({ found: [] }));
   const [what] = found;
   if (what === undefined) return failure;
-  const says = `${id} is ${nounOf(what.kind)}, not ${nounOf(wanted)}`;
+  const says =
+    what.kind === wanted
+      ? `${id}: ${visible(what.summary)}`
+      : `${id} is ${nounOf(what.kind)}, not ${nounOf(wanted)}`;
   return new CommandFailure(EXIT.api, says, [commandFor(id, what)]);
 }
 

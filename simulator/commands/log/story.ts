@@ -15,6 +15,7 @@ interface StoryOptions extends CommandOptions {
 }
 
 type StoryEvent = StoryAnswer['events'][number];
+type QuarantinedEvent = StoryAnswer['quarantine']['events'][number];
 type StoryLine = StoryEvent['endpoints'][number];
 
 /** Tells the whole story of a transaction, an account or a user: the answer to "why did I not get it". */
@@ -71,15 +72,17 @@ async function subjectOf(api: MerchantApi, id: string): Promise<string | undefin
 }
 
 function describeStory(story: StoryAnswer, names: EndpointNames, output: Output, now: number): string {
-  const { kind, subject_uuid, entity_uuid, events, held } = story;
+  const { kind, subject_uuid, entity_uuid, events, held, quarantine } = story;
   const title = `${kind.replaceAll('_', ' ')} ${visible(subject_uuid)}`;
-  const ids = kind === 'entity' ? [] : [`of ${entity_uuid}`];
+  const ids = kind === 'entity' || entity_uuid === null ? [] : [`of ${entity_uuid}`];
   return [
     output.row([output.paint('bold', title), ...ids]),
-    output.prose(pathOf(events)),
+    output.prose(events.length === 0 ? 'none of its events was routed' : pathOf(events)),
     ...(held ? [output.paint('yellow', 'the operator has put your deliveries on hold')] : []),
     ...events.flatMap((event) => ['', ...eventLines(event, names, output, now)]),
-    '',
+    ...quarantine.events.flatMap((event) => ['', ...quarantinedLines(event, output, now)]),
+    ...(quarantine.note === null ? [] : ['', output.paint('yellow', output.prose(visible(quarantine.note)))]),
+    ...(story.endpoints.length === 0 ? [] : ['']),
     ...story.endpoints.map((endpoint) => countsLine(endpoint, names, output)),
   ].join('\n');
 }
@@ -102,6 +105,17 @@ function eventLines(event: StoryEvent, names: EndpointNames, output: Output, now
   return [
     `${time}  ${event.type}/${event.subType}${simulated}  ${output.paint('dim', shortId(event.event_uuid))}`,
     ...event.endpoints.map((line) => lineText(line, names, output)),
+  ];
+}
+
+function quarantinedLines(event: QuarantinedEvent, output: Output, now: number): string[] {
+  const { type, subType, quarantined_at, event_uuid, explanation } = event;
+  const time = output.paint('dim', clockTime(quarantined_at, now, 'seconds'));
+  const what = type === null ? 'an event' : visible(`${type}/${subType ?? '?'}`);
+  const id = event_uuid === null ? '' : `  ${output.paint('dim', shortId(event_uuid))}`;
+  return [
+    `${time}  ${what} (quarantined)${id}`,
+    output.prose(`  ${output.paint('yellow', '✗')} ${visible(explanation)}`),
   ];
 }
 

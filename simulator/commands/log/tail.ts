@@ -7,8 +7,8 @@ import type { Output } from '../../output.ts';
 import { shortened, whySkipped } from '../../scenario/live-lines.ts';
 import type { Session } from '../../session.ts';
 import { shortId } from '../wait-end.ts';
-import type { AboutQuery } from './about.ts';
 import { deliveryItem, deliveryLine } from './delivery-lines.ts';
+import type { AboutQuery } from './filters.ts';
 
 export interface TailFilter {
   /** The uuid of an endpoint. */

@@ -238,7 +238,7 @@ describe('while nothing is recorded', () => {
 
   test('a quarantine that cannot be read is no event that does not exist', async () => {
     const broken = await startTestApi();
-    broken.broker.quarantine.ofEvent = () => Promise.reject(new Error('no leader'));
+    broken.broker.quarantine.find = () => Promise.reject(new Error('no leader'));
     const answer = await broken.call('GET', `/producer/events/${crypto.randomUUID()}`, {
       key: broken.keys.producer,
     });

@@ -254,6 +254,16 @@ describe('the view of an event', () => {
     expect((await get(event.eventId)).body.body).toContain('accountDetails');
   });
 
+  test('has the body in the version that the request asks for, and none where the version has no such event', async () => {
+    const { eventId } = events[2] as DomainEvent;
+    const bodyOf = async (query: string) => (await get(`${eventId}${query}`)).body.body;
+    expect(await bodyOf('?api_version=2.3.8')).toBe(await bodyOf(''));
+    expect(JSON.parse(await bodyOf('')).data).toHaveProperty('senderDetails');
+    expect(JSON.parse(await bodyOf('?api_version=2.2.8')).data).not.toHaveProperty('senderDetails');
+    const unknown = await get(`${eventId}?api_version=2.0.0`);
+    expect([unknown.status, unknown.body.code]).toEqual([400, 'validation_error']);
+  });
+
   test('gives the same answer for unknown and foreign events', async () => {
     const unknown = await get(crypto.randomUUID());
     const foreign = await get(events[0]?.eventId ?? '', api.keys.foreign);

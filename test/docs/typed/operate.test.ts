@@ -45,6 +45,7 @@ beforeAll(async () => {
   api = `http://127.0.0.1:${apiPort}`;
   terminal = new Terminal({
     HOOKRAIL_ENVIRONMENT: 'production',
+    HOOKRAIL_OPERATOR: 'ann',
     HOOKRAIL_API_PORT: `${apiPort}`,
     HOOKRAIL_OPS_PORT: `${opsPort}`,
   });
@@ -64,6 +65,21 @@ beforeAll(async () => {
 }, TEST_MS);
 afterAll(() => terminal?.close(), TEST_MS);
 
+/** Types the commands for a merchant who misses a webhook. There is no endpoint: two of them say that they find nothing. */
+async function missing(entityId: string): Promise<void> {
+  const [story = '', events = '', deliveries = '', delivery = '', endpoint = '', get = '', ...more] =
+    commandsOf('docs/operate/tasks.md', 'A merchant says a webhook is missing');
+  expect(more).toEqual([]);
+  expect((await terminal.type(story, { '<id>': entityId })).stdout).toContain('there was no endpoint');
+  expect((await json(events, { '<uuid>': entityId })).items).toHaveLength(1);
+  expect((await json(deliveries, { '<uuid>': crypto.randomUUID() })).items).toEqual([]);
+  for (const command of [delivery, endpoint]) {
+    const typed = command.replace(/<[^>]+>/, crypto.randomUUID()).split('#')[0];
+    expect((await terminal.type(`(${typed}) 2>&1 || true`)).stdout).toContain('see ');
+  }
+  expect((await json(get, { '<id>': merchantId })).merchantId).toBe(merchantId);
+}
+
 test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
   const [status = '', summary = '', streams = '', acknowledge = '', pause = '', ...others] = commandsOf(
     'docs/operate/tasks.md',
@@ -73,7 +89,11 @@ test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
     create = '',
     revoke = '',
     producer = '',
+    merchant = '',
+    endpoints = '',
+    deliveries = '',
     events = '',
+    story = '',
     audit = '',
     erase = '',
     keyring = '',
@@ -101,6 +121,11 @@ test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
     const shown = await terminal.type(`${events.replace('<event id>', eventId).split('#')[0]} || true`);
     return shown.stdout.includes(eventId);
   });
+  expect(await json(merchant, { '<id>': merchantId })).toMatchObject({ state: 'active', lastEvent: eventId });
+  expect(await json(endpoints)).toEqual({ items: [], next: null });
+  expect(await json(deliveries)).toEqual({ items: [], next: null });
+  expect(await json(story, { '<id>': entityId })).toMatchObject([{ merchantId, entityId }]);
+  await missing(entityId);
   expect((await terminal.type(audit)).stdout).toMatch(/ api_key\.revoke /);
   const erased = await terminal.type(`${erase.replace('<uuid>', entityId).split('#')[0]} --yes`);
   expect(erased.stdout).toContain('events');

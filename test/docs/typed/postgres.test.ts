@@ -43,6 +43,7 @@ class Installation {
     const terminal = new Terminal({
       ...environment,
       HOOKRAIL_ENVIRONMENT: 'production',
+      HOOKRAIL_OPERATOR: 'ann',
       HOOKRAIL_KAFKA_CREATE_TOPICS: 'true',
       HOOKRAIL_SCHEMA_REGISTRY_REGISTER: 'true',
     });
@@ -106,7 +107,7 @@ class Installation {
 
   async isRecorded(eventId: string): Promise<boolean> {
     const { stdout } = await this.terminal.type(
-      `${this.exported}\nnpx --no hookrail operator events show ${eventId} --output json || true`,
+      `${this.exported}\nnpx --no hookrail operator events get ${eventId} --output json || true`,
     );
     return stdout.includes(eventId);
   }

@@ -104,6 +104,16 @@ test('See what happened', { timeout: TEST_MS }, async () => {
   expect(await repaired.interrupt()).toBe(0);
 });
 
+test('Publish as a producer', { timeout: TEST_MS }, async () => {
+  const [check = '', status = '', ...more] = commandsOf('docs/simulator.md', 'Publish as a producer');
+  expect(more).toEqual([]);
+  expect(await type(check)).toContain('would be accepted');
+  await type('hookrail sim trigger KYC/FULL_USER');
+  const [{ event_uuid: id }] = await json('hookrail sim events list');
+  const told = await type(status, { '5c1f1f0e-2f35-4d0f-9d55-0d0a3e0c6b77': id });
+  expect(told).toMatch(new RegExp(`^routed +${id}`));
+});
+
 test('Play a flow', { timeout: TEST_MS }, async () => {
   const [fast = '', expecting = '', file = '', ...more] = commandsOf('docs/simulator.md', 'Play a flow');
   expect(more).toEqual([]);

@@ -214,6 +214,23 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
     },
     5 * WORK_MS_MAX,
   );
+
+  it('are told to their merchant by the id of the event and of its user, with why they were not sent', async () => {
+    const sent = (seed: string) => eventOf(setup.merchantId, seed);
+    const { eventId, entityId, type, subType } = sent('decimal 7');
+    for (const id of [eventId, entityId]) {
+      const { body } = await merchant.request('GET', `/merchant/subjects/${id}`);
+      expect(body).toMatchObject({ entity_uuid: entityId, events: [], quarantine: { searched: 'all' } });
+      expect(body.quarantine.events).toEqual([
+        expect.objectContaining({
+          ...{ event_uuid: eventId, entity_uuid: entityId, type, subType, reason: 'schema_violation' },
+          explanation: expect.stringMatching(/The event breaks a rule: .*ask it with event id/),
+        }),
+      ]);
+    }
+    const foreign = await merchant.request('GET', `/merchant/lookup/${sent('stranger 7').eventId}`);
+    expect(foreign.status).toBe(404);
+  });
 });
 
 const until = (at: number) => new Promise((resolve) => setTimeout(resolve, Math.max(0, at - Date.now())));

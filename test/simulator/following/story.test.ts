@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT } from '../../../simulator/exit.ts';
 import { eventually } from '../../support/eventually.ts';
+import { eventOf } from '../../support/records/events.ts';
 import { simHere } from '../support/command-line.ts';
 import { type SandboxService, startSandboxService } from '../support/sandbox-service.ts';
 
@@ -111,6 +112,24 @@ test('a delivery that has used all its attempts, and what a resend makes of it',
   const whole = await json('story', id);
   for (const from of [list[0].event_uuid, list[0].delivery_uuid])
     expect((await json('story', from)).subject_uuid).toBe(whole.subject_uuid);
+});
+
+test('an event in quarantine is told with why and what the platform has to do, from each of its ids', async () => {
+  const occurredAt = Date.now() + 90 * 86_400_000;
+  const event = eventOf(service.access.HOOKRAIL_MERCHANT_ID ?? '', 'in-quarantine', { occurredAt });
+  const refusals = new Map([[event, 'schema_violation' as const]]);
+  await service.hookrail.broker.publishEvents([event], { refusals });
+  const { eventId } = event;
+  const transaction = String(event.data.transactionUuid);
+  const says =
+    /\(quarantined\).*✗ Not sent: the event went into quarantine at \S+ The event breaks a rule: \/header\/occurredAt .*Your platform has to correct the event, and publish it under a new id; ask it with event id/;
+  for (const id of [transaction, eventId]) await story(id, /none of its events was routed/, says);
+  expect((await sim('lookup', eventId)).stdout).toMatch(/event\s+The event \S+ that is in quarantine since/);
+  const { code, stderr } = await sim('events', 'get', eventId);
+  expect([code, stderr]).toEqual([
+    EXIT.api,
+    expect.stringMatching(new RegExp(`in quarantine since.*hookrail sim story ${transaction}`, 's')),
+  ]);
 });
 
 test('an id that hookrail does not know is told with what to compare', async () => {

@@ -66,13 +66,24 @@ describe('a query of the delivery log', () => {
   it('of endpoints uses an index for every set of filters, without sorting', async () => {
     const db = openConnection(file, 'write');
     migrate(db, file);
-    const [, all = '', ofStatus = ''] = await ruleStatements(['endpoints']);
+    const [, all = '', ofStatus = '', one = '', every = '', ofMerchant = ''] = await ruleStatements([
+      'endpoints',
+    ]);
     for (const [sql, index] of [
       [all, 'endpoint_newest'],
       [ofStatus, 'endpoint_of_status'],
     ] as const) {
       const lines = planOf(db, sql);
       expect(lines[0]).toContain(`USING INDEX ${index} (merchant_id=?`);
+      expect(lines.join()).not.toMatch(/SCAN|TEMP B-TREE/);
+    }
+    for (const [sql, search] of [
+      [one, 'sqlite_autoindex_endpoint_1 (uuid=?)'],
+      [every, 'INTEGER PRIMARY KEY (rowid<?)'],
+      [ofMerchant, 'endpoint_of_merchant (merchant_id=? AND seq<?)'],
+    ] as const) {
+      const lines = planOf(db, sql);
+      expect(lines[0]).toContain(search);
       expect(lines.join()).not.toMatch(/SCAN|TEMP B-TREE/);
     }
     db.close();
@@ -92,7 +103,7 @@ describe('a query of the delivery log', () => {
     expect(failing).toContain(`SEARCH delivery USING COVERING INDEX ${index}`);
     expect(none).toEqual([]);
     expect(planOf(db, ListReads.deliverySql)).toEqual(
-      ['d', 'ev', 'n'].map((table) => `SEARCH ${table} USING INTEGER PRIMARY KEY (rowid=?)`),
+      ['d', 'ev', 'n', 'm'].map((table) => `SEARCH ${table} USING INTEGER PRIMARY KEY (rowid=?)`),
     );
     const lines = planOf(db, ListReads.eventsSql);
     expect(lines[0]).toMatch(/^SEARCH l USING PRIMARY KEY \(merchant=\? AND created_at>\?/);
@@ -107,6 +118,11 @@ describe('a query of the delivery log', () => {
       'SEARCH a USING PRIMARY KEY (key=? AND merchant=?)',
       'SEARCH ev USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
+    expect(planOf(db, AboutReads.everyListedSql)[0]).toBe('SEARCH a USING PRIMARY KEY (key=?)');
+    const [ofMerchant, ...noEvent] = planOf(db, ListReads.eventKeysSql);
+    expect(ofMerchant).toMatch(/^SEARCH event_by_merchant USING PRIMARY KEY \(merchant=\? AND created_at>\?/);
+    expect(noEvent).toEqual([]);
+    expect(planOf(db, ListReads.endpointSql)[0]).toMatch(/\(endpoint_id=\?\)$/);
     expect(planOf(db, AboutReads.deliveriesSql)).toEqual([
       'SEARCH delivery USING INDEX delivery_of_event (event=?)',
     ]);

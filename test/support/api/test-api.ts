@@ -39,7 +39,10 @@ export interface TestApi {
   readonly merchantId: string;
   readonly foreignMerchantId: string;
   /** `live` is a key of the other environment. */
-  readonly keys: Record<'own' | 'foreign' | 'revoked' | 'live' | 'producer' | 'revokedProducer', string>;
+  readonly keys: Record<
+    'own' | 'foreign' | 'revoked' | 'live' | 'producer' | 'revokedProducer' | 'platform' | 'revokedPlatform',
+    string
+  >;
   readonly keyIds: TestApi['keys'];
   /** Sends a request and checks the response against openapi.yaml. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -210,6 +213,8 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
     live: { kind: 'merchant', of: merchantId, environment: other },
     producer: { kind: 'producer', of: null, environment },
     revokedProducer: { kind: 'producer', of: null, environment },
+    platform: { kind: 'platform', of: null, environment },
+    revokedPlatform: { kind: 'platform', of: null, environment },
   } as const;
   const keys: Record<string, string> = {};
   const keyIds: Record<string, string> = {};
@@ -232,6 +237,7 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
   }
   await store.keys.revoke(String(keyIds.revoked), clock.now());
   await store.keys.revoke(String(keyIds.revokedProducer), clock.now());
+  await store.keys.revoke(String(keyIds.revokedPlatform), clock.now());
   return {
     merchantId,
     foreignMerchantId,

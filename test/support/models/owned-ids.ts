@@ -1,5 +1,7 @@
+import { makePortalLink } from '../../../services/api/portal/portal-links.ts';
 import { subjectIdOf } from '../../../services/domain/catalog/subject.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
+import { systemRandom } from '../../../services/process/random.ts';
 import { ENDPOINTS, type TestApi } from '../api/test-api.ts';
 import {
   delivered,
@@ -26,10 +28,12 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   replay_id: 'replay_not_found',
   subject_id: 'subject_not_found',
   any_id: 'id_not_found',
+  merchant_id: 'merchant_not_found',
+  portal_session_uuid: 'portal_session_not_found',
 };
 
 /** Parameters that take any text, because ids of banks are no UUIDs: what is malformed elsewhere is unknown there. */
-export const ANY_TEXT: readonly string[] = ['subject_id', 'any_id'];
+export const ANY_TEXT: readonly string[] = ['subject_id', 'any_id', 'merchant_id'];
 
 export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
 
@@ -58,9 +62,15 @@ export class OwnedIds {
     const expired = await this.#make('own', EXPIRED_AT);
     while ((await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000)) > 0);
     await this.#api.call('DELETE', `${ENDPOINTS}/${expired.id}`);
-    const foreign = await this.#make('foreign');
+    // The platform knows every merchant there is.
+    const foreign = { ...(await this.#make('foreign')), merchant_id: crypto.randomUUID() };
     const random = Object.fromEntries(Object.keys(NOT_FOUND).map((name) => [name, crypto.randomUUID()]));
-    return { foreign, random, deleted: expired };
+    const gone = await this.#endedSession();
+    return {
+      foreign,
+      random,
+      deleted: { ...expired, merchant_id: crypto.randomUUID(), portal_session_uuid: gone },
+    };
   }
 
   async #make(of: 'own' | 'foreign', occurredAt?: number): Promise<Ids> {
@@ -84,7 +94,26 @@ export class OwnedIds {
     return {
       ...{ id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId },
       ...{ subject_id: subjectIdOf(event) ?? event.entityId, any_id: event.eventId },
+      ...{ merchant_id: merchantId, portal_session_uuid: await this.#session(merchantId) },
     };
+  }
+
+  /** Makes a link to the console. */
+  async #session(merchantId: string): Promise<string> {
+    const made = await makePortalLink(
+      { ...this.#api, random: systemRandom, actor: { kind: 'operator' } },
+      merchantId,
+      {},
+    );
+    return made.sessionId;
+  }
+
+  async #endedSession(): Promise<string> {
+    const { merchantId, store, clock } = this.#api;
+    const sessionId = await this.#session(merchantId);
+    const by = { at: clock.wall() + 1, actor: { kind: 'operator' } } as const;
+    await store.portalSessions.revoke({ merchantId, sessionId }, by);
+    return sessionId;
   }
 
   /** Creates a completed replay: unlike a running one, it does not block another. */

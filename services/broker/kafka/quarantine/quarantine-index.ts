@@ -1,6 +1,12 @@
 import type { Bounds } from '../../../kafka-client/client/admins.ts';
 import type { TopicReader, TopicRecord } from '../../../kafka-client/client/topic-reader.ts';
-import { QUARANTINED_OF_EVENT_MAX, type QuarantinedHead, type QuarantinedOfEvent } from '../../broker.ts';
+import {
+  headOf,
+  QUARANTINED_FOUND_MAX,
+  type QuarantinedFound,
+  type QuarantinedHead,
+  type QuarantineWanted,
+} from '../../quarantine-find.ts';
 import { keyText, learnWithin, type RecordStoreOptions } from './topic-record-store.ts';
 
 /** The records that are remembered, and the most that one look reads. */
@@ -20,7 +26,7 @@ interface Options extends Omit<RecordStoreOptions, 'reader' | 'log'> {
 }
 
 /**
- * The newest records of the quarantine by their event ids, in memory: a topic finds nothing by an id. The first look
+ * The newest records of the quarantine by their event ids and by what they are about, in memory: a topic finds nothing by an id. The first look
  * reads the end of the topic, each later one only what was appended since. So a look costs little however full the
  * quarantine is, and knows what was there when it began.
  */
@@ -41,11 +47,11 @@ export class QuarantineIndex {
     this.#recordsMax = options.recordsMax ?? RECORDS_MAX;
   }
 
-  async ofEvent(eventId: string): Promise<QuarantinedOfEvent> {
+  async find(wanted: QuarantineWanted): Promise<QuarantinedFound> {
     await this.#caughtUp();
-    const keys = [...(this.#keysOf.get(eventId) ?? [])];
+    const keys = [...(this.#keysOf.get(termOf(wanted)) ?? [])];
     const records = keys.flatMap((key) => this.#records.get(key) ?? []);
-    const newest = records.sort((one, other) => other.at - one.at).slice(0, QUARANTINED_OF_EVENT_MAX);
+    const newest = records.sort((one, other) => other.at - one.at).slice(0, QUARANTINED_FOUND_MAX);
     return { records: newest, since: this.#since };
   }
 
@@ -107,20 +113,17 @@ export class QuarantineIndex {
     this.#forget(key);
     if (item.value === null) return;
     await learnWithin(records, item.value, clock);
-    const head = readable(() => records.decode('quarantined', item.value as Buffer));
-    if (!head?.eventId) return;
-    const { reason, detail, at, eventId, merchantId, publishedBy } = head;
-    this.#records.set(key, {
-      reason,
-      detail,
-      at,
-      eventId,
-      merchantId,
-      publishedBy: publishedBy ?? undefined,
-    });
-    const keys = this.#keysOf.get(eventId);
-    if (keys) keys.add(key);
-    else this.#keysOf.set(eventId, new Set([key]));
+    const read = readable(() => records.decode('quarantined', item.value as Buffer));
+    if (!read) return;
+    const head = headOf(read);
+    const terms = termsOf(head);
+    if (terms.length === 0) return;
+    this.#records.set(key, head);
+    for (const term of terms) {
+      const keys = this.#keysOf.get(term);
+      if (keys) keys.add(key);
+      else this.#keysOf.set(term, new Set([key]));
+    }
     for (const [oldest, { at: oldestAt }] of this.#records) {
       if (this.#records.size <= this.#recordsMax) break;
       this.#lookedFrom(oldestAt);
@@ -129,12 +132,14 @@ export class QuarantineIndex {
   }
 
   #forget(key: string): void {
-    const eventId = this.#records.get(key)?.eventId;
-    if (!eventId) return;
+    const head = this.#records.get(key);
+    if (!head) return;
     this.#records.delete(key);
-    const keys = this.#keysOf.get(eventId);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#keysOf.delete(eventId);
+    for (const term of termsOf(head)) {
+      const keys = this.#keysOf.get(term);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#keysOf.delete(term);
+    }
   }
 
   #lookedFrom(time: number): void {
@@ -147,6 +152,19 @@ export class QuarantineIndex {
     this.#keysOf.clear();
     this.#since = null;
   }
+}
+
+/** Returns what a record is found by: its event id; and its ids beside its merchant's. */
+function termsOf({ eventId, merchantId, subjectId, entityId }: QuarantinedHead): readonly string[] {
+  const about = merchantId === null ? [] : [eventId, subjectId, entityId].flatMap((id) => id ?? []);
+  return [
+    ...(eventId === null ? [] : [termOf({ eventId })]),
+    ...new Set(about.map((id) => termOf({ merchantId: merchantId ?? '', about: id }))),
+  ];
+}
+
+function termOf(wanted: QuarantineWanted): string {
+  return JSON.stringify('eventId' in wanted ? [wanted.eventId] : [wanted.merchantId, wanted.about]);
 }
 
 /** Returns undefined for a record of another build: it is logged where it is listed. */

@@ -30,7 +30,7 @@ export interface QuarantineOptions extends RecordStoreOptions, Omit<PutBackDeps,
 export class QuarantineStore {
   readonly list: RecordStore<Quarantined>['list'];
   readonly visit: RecordStore<Quarantined>['visit'];
-  readonly ofEvent: Broker['quarantine']['ofEvent'];
+  readonly find: Broker['quarantine']['find'];
   /** Counts since this process started. */
   readonly putByReason = new Map<QuarantineReason, number>();
   readonly #options: QuarantineOptions;
@@ -40,7 +40,7 @@ export class QuarantineStore {
     this.#options = options;
     this.#store = new TopicRecordStore('quarantined', options);
     const index = new QuarantineIndex(options);
-    this.ofEvent = (eventId) => index.ofEvent(eventId);
+    this.find = (wanted) => index.find(wanted);
     this.list = (page) => this.#store.list(page);
     this.visit = (use) => this.#store.visit(use);
   }

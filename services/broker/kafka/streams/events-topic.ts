@@ -1,4 +1,5 @@
 import { type DomainEvent, EVENT_RECORD_BYTES_MAX, withData } from '../../../domain/event.ts';
+import { aboutOf } from '../../../domain/quarantine.ts';
 import type { Culprits } from '../../../domain/stalls/stall.ts';
 import type { ReadRecord } from '../../../kafka-client/consumer/partition.ts';
 import type { TopicConsumer } from '../../../kafka-client/consumer/topic-consumer.ts';
@@ -148,8 +149,9 @@ function completed(
   return { ok: true, event: withData(decoded.event, decoded.event.data, publishedBy, sequence) };
 }
 
-function conflicting({ eventId, merchantId }: DomainEvent): ReceivedEvent['decoded'] {
+function conflicting(event: DomainEvent): ReceivedEvent['decoded'] {
+  const { eventId, merchantId } = event;
   const detail =
     'an event with this id and different content came before; that one was routed, this one was not';
-  return { ok: false, reason: 'event_id_conflict', detail, eventId, merchantId };
+  return { ok: false, reason: 'event_id_conflict', detail, eventId, merchantId, ...aboutOf(event) };
 }

@@ -1,4 +1,4 @@
-import type { Quarantined } from '../../../domain/quarantine.ts';
+import { aboutOf, knownAbout, type Quarantined } from '../../../domain/quarantine.ts';
 import { attemptLabel, eventLabel } from '../../../domain/stalls/stall.ts';
 import { type DeliveryTask, TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
 import {
@@ -242,6 +242,7 @@ export class Sources {
       at: this.#deps.clock.now(),
       eventId,
       merchantId,
+      ...(value.decoded.ok ? aboutOf(value.decoded.event) : knownAbout(value.decoded)),
       bytes,
       // With its place among the events, for when it is put back.
       origin: value.origin ?? originOf(record),
@@ -256,6 +257,7 @@ export class Sources {
       at: this.#deps.clock.now(),
       eventId,
       merchantId,
+      ...aboutOf(value),
       bytes,
       origin: originOf(record),
     };

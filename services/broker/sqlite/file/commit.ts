@@ -132,8 +132,9 @@ export class Committer {
   }
 
   #quarantine(reader: OperationReader): void {
-    const eventId = reader.bytes().toString();
-    this.#statements.quarantineInsert.run(eventId || null, this.#schema('quarantined'), reader.bytes());
+    const id = () => reader.bytes().toString() || null;
+    const schema = this.#schema('quarantined');
+    this.#statements.quarantineInsert.run(id(), id(), id(), id(), schema, reader.bytes());
   }
 
   /** Returns which of these events are known, or come twice among them, in pairs as in a reply. Remembers none. */
@@ -287,7 +288,7 @@ function prepare(db: Database.Database) {
        WHERE excluded.version > version`,
     ),
     deadLetterInsert: db.prepare('INSERT INTO dead_letter(schema, blob) VALUES (?, ?)'),
-    quarantineInsert: db.prepare('INSERT INTO quarantine(event_id, schema, blob) VALUES (?, ?, ?)'),
+    quarantineInsert: db.prepare('INSERT INTO quarantine VALUES (NULL, ?, ?, ?, ?, ?, ?)'),
     quarantineDelete: db.prepare('DELETE FROM quarantine WHERE id = ?'),
     deadLetterDelete: db.prepare('DELETE FROM dead_letter WHERE id = ?'),
     bringForward: db.prepare('UPDATE delayed SET due = due - ?'),

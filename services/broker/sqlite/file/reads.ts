@@ -91,9 +91,13 @@ export class Reader {
     return { kind: 'records', records, more: false };
   }
 
-  /** Returns the records of an event id, newest first. */
-  quarantinedOf({ eventId, limit }: Of<'readQuarantinedOf'>): Reply {
-    const records = this.#statements.quarantinedOf.all(eventId, limit);
+  /** Returns the records that are wanted, newest first. */
+  findQuarantined({ wanted, limit }: Of<'findQuarantined'>): Reply {
+    const { quarantinedOf, quarantinedAbout } = this.#statements;
+    const records =
+      'eventId' in wanted
+        ? quarantinedOf.all(wanted.eventId, limit)
+        : quarantinedAbout.all({ ...wanted, limit });
     return { kind: 'records', records, more: records.length === limit };
   }
 
@@ -177,6 +181,11 @@ function prepare(db: Database.Database) {
     quarantinedOf: db.prepare<[string, number], StoredRecord>(
       'SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine WHERE event_id = ? ORDER BY id DESC LIMIT ?',
     ),
+    quarantinedAbout: db.prepare<[{ merchantId: string; about: string; limit: number }], StoredRecord>(
+      `SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine
+      WHERE id IN (${['event_id', 'subject_id', 'entity_id'].map(newestAbout).join(' UNION ')})
+      ORDER BY id DESC LIMIT :limit`,
+    ),
     seenRange: db
       .prepare<[Buffer, number], Buffer>(
         'SELECT event_id FROM seen_event WHERE event_id > ? ORDER BY event_id LIMIT ?',
@@ -186,4 +195,11 @@ function prepare(db: Database.Database) {
       'DELETE FROM seen_event WHERE event_id > ? AND event_id <= ? AND seen_at < ?',
     ),
   };
+}
+
+/** Returns the query of the newest records of a merchant with the id in this column. */
+function newestAbout(column: string): string {
+  return `SELECT id FROM (
+    SELECT id FROM quarantine WHERE merchant_id = :merchantId AND ${column} = :about ORDER BY id DESC LIMIT :limit
+  )`;
 }

@@ -28,11 +28,15 @@ const TABLES = `
   CREATE TABLE directory(
     key TEXT PRIMARY KEY, version INTEGER NOT NULL, schema INTEGER NOT NULL, blob BLOB NOT NULL
   ) WITHOUT ROWID;
-  -- event_id: of the record; null = it could not be read that far.
+  -- The ids are those of the record; null = it could not be read that far, or has none.
   CREATE TABLE quarantine(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, schema INTEGER NOT NULL, blob BLOB NOT NULL, event_id TEXT
+    id INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT, merchant_id TEXT, subject_id TEXT, entity_id TEXT,
+    schema INTEGER NOT NULL, blob BLOB NOT NULL
   );
   CREATE INDEX quarantine_of_event ON quarantine(event_id, id);
+  CREATE INDEX quarantine_about_event ON quarantine(merchant_id, event_id, id);
+  CREATE INDEX quarantine_about_subject ON quarantine(merchant_id, subject_id, id) WHERE subject_id IS NOT NULL;
+  CREATE INDEX quarantine_about_entity ON quarantine(merchant_id, entity_id, id) WHERE entity_id IS NOT NULL;
   CREATE TABLE dead_letter(
     id INTEGER PRIMARY KEY AUTOINCREMENT, schema INTEGER NOT NULL, blob BLOB NOT NULL
   );

@@ -3,6 +3,7 @@
  * that are transferred instead of copied. No object is created per record.
  */
 import { TASK_CLASSES, type TaskClass } from '../../../domain/task.ts';
+import type { QuarantineWanted } from '../../quarantine-find.ts';
 
 /** The append-only streams. A stream's index is its number in messages. */
 export const STREAMS = ['events', ...TASK_CLASSES, 'journal'] as const;
@@ -40,7 +41,7 @@ export const OPERATION = {
   directoryPut: 6,
   /** bytes. */
   deadLetterInsert: 7,
-  /** bytes: the event's id or nothing, bytes. */
+  /** Each bytes: the ids of event, merchant, subject and entity, or nothing; bytes. */
   quarantineInsert: 8,
   /** id f64. */
   quarantineDelete: 9,
@@ -84,8 +85,8 @@ export type Request =
       readonly limit: number;
     }
   | { readonly kind: 'readQuarantined'; readonly ids: readonly number[] }
-  /** The newest of an event id. */
-  | { readonly kind: 'readQuarantinedOf'; readonly eventId: string; readonly limit: number }
+  /** The newest that are wanted. */
+  | { readonly kind: 'findQuarantined'; readonly wanted: QuarantineWanted; readonly limit: number }
   /** Events one after the other, as commits name them; remembers none. */
   | { readonly kind: 'knownEvents'; readonly events: Uint8Array; readonly lengths: readonly number[] }
   | { readonly kind: 'forgetEvents'; readonly before: number; readonly limit: number }

@@ -103,8 +103,8 @@ function read(engine: OpenFile, request: Exclude<Request, { kind: 'commit' | 'cl
         return reader.recordStore(request);
       case 'readQuarantined':
         return reader.quarantined(request);
-      case 'readQuarantinedOf':
-        return reader.quarantinedOf(request);
+      case 'findQuarantined':
+        return reader.findQuarantined(request);
       case 'knownEvents':
         return { kind: 'known', repeats: engine.committer.known(request) };
       case 'purge': {

@@ -30,10 +30,10 @@ export interface AboutKey {
   readonly createdAt: number;
 }
 
-/** Returns a merchant's events, in no order; undefined where the filter does not say or there are too many to sort. */
+/** Returns the events of a merchant, or of all (null), in no order; undefined where the filter does not say or there are too many to sort. */
 export async function eventsAbout(
   { rows }: Statements,
-  merchant: number,
+  merchant: number | null,
   filter: About,
 ): Promise<readonly EventRow[] | undefined> {
   if (aboutIdOf(filter) === undefined) return undefined;
@@ -44,7 +44,7 @@ export async function eventsAbout(
 /** Returns the keys of the events' deliveries, newest first; undefined as `eventsAbout`. */
 export async function deliveriesAbout(
   statements: Statements,
-  merchant: number,
+  merchant: number | null,
   filter: About,
 ): Promise<readonly AboutKey[] | undefined> {
   const events = await eventsAbout(statements, merchant, filter);
@@ -67,13 +67,13 @@ export async function deliveriesAbout(
 function about(
   table: 'event' | 'delivery',
   condition: string,
-  merchant: number,
+  merchant: number | null,
   filter: About,
 ): [text: string, values: unknown[]] {
   const values: unknown[] = [merchant, ABOUT_EVENTS_MAX + 1];
   const conditions = aboutConditions(filter, (each) => `$${values.push(each)}`).join(' AND ');
   return [
-    `SELECT * FROM ${table} WHERE ${condition} AND ${conditions} AND merchant + 0 = $1 LIMIT $2`,
+    `SELECT * FROM ${table} WHERE ${condition} AND ${conditions} AND ($1::int IS NULL OR merchant + 0 = $1) LIMIT $2`,
     values,
   ];
 }

@@ -29,6 +29,7 @@ interface EndpointName {
 export class LogNames {
   readonly #database: PostgresDatabase;
   readonly #merchants = new RecentMap<string, number>(NAMES_MAX);
+  readonly #merchantIds = new RecentMap<number, string>(NAMES_MAX);
   readonly #endpoints = new RecentMap<string, EndpointName>(NAMES_MAX);
   readonly #endpointIds = new RecentMap<number, string>(NAMES_MAX);
 
@@ -83,12 +84,12 @@ export class LogNames {
     return row?.seq;
   }
 
-  /** Returns the endpoint of this merchant. */
-  async endpoint(merchantId: string, endpointId: string): Promise<number | undefined> {
-    const merchant = await this.merchant(merchantId);
+  /** Returns the endpoint of this merchant, or of any where it is null. */
+  async endpoint(merchantId: string | null, endpointId: string): Promise<number | undefined> {
+    const merchant = merchantId === null ? null : await this.merchant(merchantId);
     if (merchant === undefined) return undefined;
     const found = this.#endpoints.get(endpointId) ?? (await this.#readEndpoint(endpointId));
-    return found?.merchant === merchant ? found.seq : undefined;
+    return merchant === null || found?.merchant === merchant ? found?.seq : undefined;
   }
 
   /** Reads the names of these numbers, so that `numbers.endpointId` has them. `within`: a transaction that runs. */
@@ -102,6 +103,22 @@ export class LogNames {
       );
     const found = await (within ? read(within) : this.#database.read(read));
     for (const { id, ...name } of found) this.#remember(id, name);
+  }
+
+  /** Returns the merchants behind these numbers. */
+  async merchantIds(merchants: Iterable<number>): Promise<(merchant: number) => string> {
+    const wanted = [...new Set(merchants)];
+    const missing = wanted.filter((seq) => this.#merchantIds.get(seq) === undefined);
+    if (missing.length > 0) {
+      const found = await this.#database.read(({ rows }) =>
+        rows<{ readonly id: string; readonly seq: number }>(
+          'SELECT merchant_id AS id, seq FROM log_merchant WHERE seq = ANY($1::int[])',
+          [missing],
+        ),
+      );
+      for (const { id, seq } of found) this.#merchantIds.set(seq, id);
+    }
+    return (merchant) => known(this.#merchantIds.get(merchant), merchant);
   }
 
   async #readEndpoint(endpointId: string): Promise<EndpointName | undefined> {
@@ -120,6 +137,7 @@ export class LogNames {
   /** Forgets all: they are looked up again. */
   forget(): void {
     this.#merchants.clear();
+    this.#merchantIds.clear();
     this.#endpoints.clear();
     this.#endpointIds.clear();
   }

@@ -6,6 +6,7 @@ export const { toDelivery, toListed } = recordsWith(idOf);
 /** A row of `delivery`. */
 export interface DeliveryRow extends DeliveryColumns<Buffer> {
   readonly seq: number;
+  readonly merchant: number;
   readonly endpoint: number;
   readonly removed: number;
 }
@@ -13,6 +14,7 @@ export interface DeliveryRow extends DeliveryColumns<Buffer> {
 /** A row of `event`. */
 export interface EventRow extends EventColumns<Buffer> {
   readonly seq: number;
+  readonly merchant: number;
   readonly created_at: number;
   readonly removed_at: number | null;
 }

@@ -83,7 +83,7 @@ export class PostgresDeliveryLog implements DeliveryLog {
         idBytes(deliveryId),
       ]);
       if (!row || row.endpoint !== endpoint) return undefined;
-      const record = toDelivery(row, endpointId);
+      const record = toDelivery(row, { merchantId, endpointId });
       const from = row.seq * ATTEMPTS_PER_DELIVERY;
       const attempts = await rows<AttemptColumns>(ATTEMPTS, [
         from,
@@ -142,11 +142,16 @@ export class PostgresDeliveryLog implements DeliveryLog {
     return { event: { ...listed.event, data }, subjectId, sequence, routedAt, trace };
   }
 
-  async endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined> {
+  async ownerOf(deliveryId: string): ReturnType<DeliveryLog['ownerOf']> {
     const row = await this.#database.read(({ first }) =>
-      first<{ readonly endpoint_id: string }>(ENDPOINT_OF, [idBytes(deliveryId), merchantId]),
+      first<{ readonly merchant_id: string; readonly endpoint_id: string }>(OWNER_OF, [idBytes(deliveryId)]),
     );
-    return row?.endpoint_id;
+    return row && { merchantId: row.merchant_id, endpointId: row.endpoint_id };
+  }
+
+  async endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined> {
+    const owner = await this.ownerOf(deliveryId);
+    return owner?.merchantId === merchantId ? owner.endpointId : undefined;
   }
 
   async eventsOf(eventId: string): Promise<Awaited<ReturnType<DeliveryLog['eventsOf']>>> {
@@ -199,8 +204,8 @@ export class PostgresDeliveryLog implements DeliveryLog {
   }
 }
 
-const ENDPOINT_OF = `SELECT n.endpoint_id FROM delivery d JOIN log_endpoint n ON n.seq = d.endpoint
-  JOIN log_merchant m ON m.seq = d.merchant WHERE d.delivery_id = $1 AND m.merchant_id = $2`;
+const OWNER_OF = `SELECT n.endpoint_id, m.merchant_id FROM delivery d JOIN log_endpoint n ON n.seq = d.endpoint
+  JOIN log_merchant m ON m.seq = d.merchant WHERE d.delivery_id = $1`;
 
 const ATTEMPTS = `SELECT a.*, a.attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number, b.bytes AS body FROM attempt a
   LEFT JOIN body b ON b.owner = $4 AND b.created_at = a.created_at AND b.kind = ${BODY_KIND.response}

@@ -1,11 +1,12 @@
 import { EVENT_TYPE, SKIP_REASON, STATUS } from '../../log/codes.ts';
 import { byNewest, type ListKey, startOfList } from '../../log/list-cursor.ts';
-import { type Examined, ListPages, type ListStep } from '../../log/list-pages.ts';
+import { EVERYBODY, type Examined, ListPages, type ListStep } from '../../log/list-pages.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { DeliveryPage, EventFilter, EventPage, MerchantLists } from '../../store.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import { type AboutKey, aboutConditions, deliveriesAbout, eventsAbout } from './about-reads.ts';
+import { everyExamined, FAILING_OF_EVERY } from './every-merchant.ts';
 import type { LogNames } from './log-names.ts';
 import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-rows.ts';
 
@@ -26,10 +27,10 @@ export class PostgresLists implements MerchantLists {
     this.#names = names;
   }
 
-  async deliveries(merchantId: string, options: DeliveryOptions): Promise<DeliveryPage> {
+  async deliveries(merchantId: string | null, options: DeliveryOptions): Promise<DeliveryPage> {
     const start = startOfList(options);
     const { status, endpointId } = options;
-    const merchant = await this.#names.merchant(merchantId);
+    const merchant = merchantId === null ? null : await this.#names.merchant(merchantId);
     if (merchant === undefined) return { records: [], next: null };
     const endpoint =
       endpointId === undefined ? undefined : await this.#names.endpoint(merchantId, endpointId);
@@ -41,17 +42,20 @@ export class PostgresLists implements MerchantLists {
       if (about) return this.#readAbout(about, { ...options, endpoint }, step);
       return isFailing ? this.#readFailing(of, options, step) : this.#readDeliveries(of, options, step);
     };
-    const { rows, next } = await this.#pages.page({ merchantId, start, limit: options.limit, keyOf }, read);
+    const whose = { merchantId: merchantId ?? EVERYBODY, start, limit: options.limit, keyOf };
+    const { rows, next } = await this.#pages.page(whose, read);
     await this.#names.readIds(rows.map((row) => row.endpoint));
-    return {
-      records: rows.map((row) => toDelivery(row, this.#names.numbers.endpointId(row.endpoint))),
-      next,
-    };
+    const merchantOf = await this.#names.merchantIds(rows.map((row) => row.merchant));
+    const ownerOf = (row: DeliveryRow) => ({
+      merchantId: merchantOf(row.merchant),
+      endpointId: this.#names.numbers.endpointId(row.endpoint),
+    });
+    return { records: rows.map((row) => toDelivery(row, ownerOf(row))), next };
   }
 
-  async events(merchantId: string, options: EventOptions): Promise<EventPage> {
+  async events(merchantId: string | null, options: EventOptions): Promise<EventPage> {
     const start = startOfList(options);
-    const merchant = await this.#names.merchant(merchantId);
+    const merchant = merchantId === null ? null : await this.#names.merchant(merchantId);
     const endpoint =
       options.endpointId === undefined
         ? undefined
@@ -66,9 +70,12 @@ export class PostgresLists implements MerchantLists {
       const found = await this.#examine<EventRow>('event', { merchant }, condition, options, step);
       return { ...found, rows: found.rows.filter(matches) };
     };
-    const { rows, next } = await this.#pages.page({ merchantId, start, limit: options.limit, keyOf }, read);
+    const whose = { merchantId: merchantId ?? EVERYBODY, start, limit: options.limit, keyOf };
+    const { rows, next } = await this.#pages.page(whose, read);
     await this.#names.readIds(rows.flatMap((row) => linesOf(row).map(([each]) => each)));
-    return { records: rows.map((row) => toListed(row, merchantId, this.#names.numbers.endpointId)), next };
+    const merchantOf = await this.#names.merchantIds(rows.map((row) => row.merchant));
+    const { endpointId: endpointOf } = this.#names.numbers;
+    return { records: rows.map((row) => toListed(row, merchantOf(row.merchant), endpointOf)), next };
   }
 
   #readDeliveries(of: Owner, options: DeliveryOptions, step: ListStep): Promise<Examined<DeliveryRow>> {
@@ -108,7 +115,7 @@ export class PostgresLists implements MerchantLists {
     { before, count, wanted }: ListStep,
   ): Promise<Examined<Row>> {
     const [column, owner] = columnOf(of);
-    const text = examining(table, column, condition);
+    const text = (column === null ? examiningEvery : examining)(table, condition, column ?? '');
     const found = await this.#database.read(({ rows }) =>
       rows<ExaminedRow<Row>>(text, [owner, since, before.createdAt, before.seq, count, wanted, ...values]),
     );
@@ -132,7 +139,7 @@ export class PostgresLists implements MerchantLists {
     const code = status === undefined ? 0 : STATUS.of[status];
     const [column, owner] = columnOf(of);
     return this.#database.read(async ({ rows }) => {
-      const keys = await rows<FailingRow>(failing(column), [
+      const keys = await rows<FailingRow>(column === null ? FAILING_OF_EVERY : failing(column), [
         owner,
         since,
         before.createdAt,
@@ -152,10 +159,11 @@ export class PostgresLists implements MerchantLists {
   }
 }
 
-/** The column of an index by which a list is read, and its value. */
-type Owner = { readonly merchant: number } | { readonly endpoint: number };
+/** The column of an index by which a list is read, and its value; null: over all merchants. */
+type Owner = { readonly merchant: number | null } | { readonly endpoint: number };
 
-function columnOf(of: Owner): [column: string, value: number] {
+function columnOf(of: Owner): [column: string | null, value: number | null] {
+  if ('merchant' in of && of.merchant === null) return [null, null];
   return 'merchant' in of ? ['merchant', of.merchant] : ['endpoint', of.endpoint];
 }
 
@@ -227,11 +235,19 @@ function tracePattern({ verdict }: EventFilter, endpoint: number | undefined): s
   return endpoint === undefined ? `%${line}%` : `%[${endpoint}${line}%`;
 }
 
-const examining = (table: string, owner: string, condition: string) => `WITH examined AS MATERIALIZED (
+const examining = (table: string, condition: string, owner: string) => `WITH examined AS MATERIALIZED (
     SELECT * FROM ${table} WHERE ${owner} = $1 AND created_at >= $2 AND created_at <= $3
     AND (created_at, seq) < ($3, $4) ORDER BY created_at DESC, seq DESC LIMIT $5
   )
-  SELECT n.examined, l.last_at, l.last_seq, m.* FROM (SELECT count(*) AS examined FROM examined) n
+  ${matching(condition)}`;
+
+const examiningEvery = (table: 'delivery' | 'event', condition: string) =>
+  `WITH ${everyExamined(table)} ${matching(condition)}`;
+
+/** Selects those of the examined rows that meet the condition, and how far the examination came. */
+const matching = (
+  condition: string,
+) => `SELECT n.examined, l.last_at, l.last_seq, m.* FROM (SELECT count(*) AS examined FROM examined) n
   LEFT JOIN (
     SELECT created_at AS last_at, seq AS last_seq FROM examined ORDER BY created_at, seq LIMIT 1
   ) l ON TRUE

@@ -8,7 +8,11 @@ import { listedToSql } from '../log/list-index.ts';
 import type { EventRow } from '../log/log-rows.ts';
 
 /** A row of the event list. `is_about`: 0 where it is not what the filter selects; absent where all are. */
-export type ListedRow = EventRow & { readonly seq: number; readonly is_about?: number };
+export type ListedRow = EventRow & {
+  readonly seq: number;
+  readonly merchant: number;
+  readonly is_about?: number;
+};
 
 const TRANSACTIONS = TRANSACTION_TYPES.map((type) => EVENT_TYPE.of[type]).join(', ');
 
@@ -18,7 +22,7 @@ export const IS_ABOUT = `(:entity IS NULL OR ev.entity_id = :entity)
   AND (:transaction IS NULL OR (ev.subject_id = :transaction AND ev.type IN (${TRANSACTIONS})))`;
 
 /** Without the data and the bodies, which take most of a row. */
-export const EVENT_COLUMNS = `ev.seq, ev.event_id, ev.entity_id, ev.subject_id, ev.sequence, ev.entity_kind, ev.type, ev.sub_type,
+export const EVENT_COLUMNS = `ev.seq, ev.merchant, ev.event_id, ev.entity_id, ev.subject_id, ev.sequence, ev.entity_kind, ev.type, ev.sub_type,
   ev.occurred_at, ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
 
 type PackedId = Buffer | string | null;
@@ -32,42 +36,48 @@ export function aboutValues({ entityId, subjectId, transactionId }: About) {
 /** Finds what a filter by entity, subject or transaction selects, where that is little. */
 export class AboutReads {
   readonly #listed;
+  readonly #everyListed;
   readonly #unlisted;
   readonly #deliveries;
 
   constructor(db: Database) {
     this.#listed = db.prepare(AboutReads.listedSql);
+    this.#everyListed = db.prepare(AboutReads.everyListedSql);
     this.#unlisted = db.prepare(AboutReads.unlistedSql);
     this.#deliveries = db.prepare(AboutReads.deliveriesSql);
   }
 
   /** The SQL of the statements, exposed so that their query plans can be checked. */
-  static readonly listedSql =
+  static readonly everyListedSql =
     `SELECT ${EVENT_COLUMNS} FROM event_about a CROSS JOIN event ev ON ev.seq = a.event
-    WHERE a.key = substr(:id, -5) AND a.merchant = :merchant AND ${IS_ABOUT} LIMIT :limit`;
+    WHERE a.key = substr(:id, -5) AND ${IS_ABOUT} LIMIT :limit`;
+
+  static readonly listedSql = AboutReads.everyListedSql.replace('AND', 'AND a.merchant = :merchant AND');
 
   /** The SQL of the events that the index does not have yet. */
   static readonly unlistedSql = `SELECT ${EVENT_COLUMNS} FROM event ev
-    WHERE ev.seq > (${listedToSql('event')}) AND ev.merchant = :merchant AND ${IS_ABOUT} LIMIT :limit`;
+    WHERE ev.seq > (${listedToSql('event')}) AND (:merchant IS NULL OR ev.merchant = :merchant) AND ${IS_ABOUT} LIMIT :limit`;
 
   static readonly deliveriesSql = `SELECT created_at AS createdAt, seq FROM delivery
     WHERE event = :event AND (:endpoint IS NULL OR endpoint = :endpoint)`;
 
-  /** Returns the events, newest first; undefined where the filter does not say or there are too many to sort. */
-  events(merchant: number, filter: About): ListedRow[] | undefined {
+  /** Returns the events of a merchant, or of all (null), newest first; undefined where the filter does not say or there are too many to sort. */
+  events(merchant: number | null, filter: About): ListedRow[] | undefined {
     const aboutId = aboutIdOf(filter);
     if (aboutId === undefined) return undefined;
     const conditions = aboutValues(filter);
     const limit = ABOUT_EVENTS_MAX + 1;
     const values = { id: packId(aboutId), merchant, ...conditions, limit };
     const { id: _, ...unlisted } = values;
-    const rows = [...this.#listed.all(values), ...this.#unlisted.all(unlisted)] as ListedRow[];
+    const { merchant: __, ...ofEvery } = values;
+    const listed = merchant === null ? this.#everyListed.all(ofEvery) : this.#listed.all(values);
+    const rows = [...listed, ...this.#unlisted.all(unlisted)] as ListedRow[];
     if (rows.length > ABOUT_EVENTS_MAX) return undefined;
     return rows.sort((one, other) => other.created_at - one.created_at || other.seq - one.seq);
   }
 
   /** Returns the keys of the events' deliveries, newest first; undefined as `events`. */
-  deliveries(merchant: number, filter: About, endpoint: number | null): ListKey[] | undefined {
+  deliveries(merchant: number | null, filter: About, endpoint: number | null): ListKey[] | undefined {
     const events = this.events(merchant, filter);
     if (events === undefined) return undefined;
     const keys = events.flatMap(({ seq: event }) => this.#deliveries.all({ event, endpoint }) as ListKey[]);

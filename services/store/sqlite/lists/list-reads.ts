@@ -36,31 +36,42 @@ export class ListReads {
   readonly #endpoints;
   readonly #endpoint;
   readonly #endpointName;
+  readonly #everyEndpoint;
+  readonly #everyMerchant;
+  readonly #merchantName;
   readonly #keys;
   readonly #unlistedKeys;
   readonly #failingKeys;
   readonly #delivery;
   readonly #events;
+  readonly #eventKeys;
+  readonly #event;
   readonly #unlistedEvents;
   readonly #about: AboutReads;
 
   constructor(db: Database) {
     this.#merchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
     this.#endpoints = db.prepare(ListReads.endpointsSql).pluck();
-    this.#endpoint = db
-      .prepare('SELECT seq FROM log_endpoint WHERE endpoint_id = ? AND merchant = ?')
-      .pluck();
+    this.#everyEndpoint = db.prepare('SELECT seq FROM log_endpoint').pluck();
+    this.#everyMerchant = db.prepare('SELECT seq FROM log_merchant').pluck();
+    this.#merchantName = db.prepare('SELECT merchant_id FROM log_merchant WHERE seq = ?').pluck();
+    this.#endpoint = db.prepare(ListReads.endpointSql).pluck();
     this.#endpointName = db.prepare('SELECT endpoint_id FROM log_endpoint WHERE seq = ?').pluck();
     this.#keys = db.prepare(ListReads.keysSql);
     this.#unlistedKeys = db.prepare(ListReads.unlistedKeysSql);
     this.#failingKeys = db.prepare(ListReads.failingKeysSql);
     this.#delivery = db.prepare(ListReads.deliverySql);
     this.#events = db.prepare(ListReads.eventsSql);
+    this.#eventKeys = db.prepare(ListReads.eventKeysSql);
+    this.#event = db.prepare(ListReads.eventSql);
     this.#unlistedEvents = db.prepare(ListReads.unlistedEventsSql);
     this.#about = new AboutReads(db);
   }
 
   /** The SQL of the statements, exposed so that their query plans can be checked. */
+  static readonly endpointSql = `SELECT seq FROM log_endpoint
+    WHERE endpoint_id = :endpointId AND (:merchant IS NULL OR merchant = :merchant)`;
+
   static readonly endpointsSql = 'SELECT seq FROM log_endpoint WHERE merchant = ?';
 
   /** The SQL of an endpoint's next keys, which the index alone has. */
@@ -78,7 +89,8 @@ export class ListReads {
   static readonly unlistedKeysSql = `SELECT d.created_at AS createdAt, d.seq
     FROM delivery d CROSS JOIN log_endpoint n ON n.seq = d.endpoint
     WHERE d.seq > (${listedToSql('delivery')}) AND (:endpoint IS NULL OR d.endpoint = :endpoint)
-    AND d.created_at >= :since AND (d.created_at, d.seq) < (:createdAt, :seq) AND n.merchant = :merchant
+    AND d.created_at >= :since AND (d.created_at, d.seq) < (:createdAt, :seq)
+    AND (:merchant IS NULL OR n.merchant = :merchant)
     ORDER BY d.created_at DESC, d.seq DESC LIMIT :limit`;
 
   /** CROSS JOIN keeps the order of SELECT_DELIVERY: a delivery that does not match costs no look at its event. */
@@ -92,20 +104,32 @@ export class ListReads {
     ORDER BY l.created_at DESC, l.seq DESC LIMIT :limit`;
 
   /** The SQL of the events that the index does not have yet. */
+  /** The SQL of a merchant's next keys, which are merged where a list is over all merchants. */
+  static readonly eventKeysSql = `SELECT created_at AS createdAt, seq FROM event_by_merchant
+    WHERE merchant = :merchant AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
+    ORDER BY created_at DESC, seq DESC LIMIT :limit`;
+
+  static readonly eventSql =
+    `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event ev WHERE ev.seq = :row`;
+
   static readonly unlistedEventsSql = `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event ev
-    WHERE ev.seq > (${listedToSql('event')}) AND ev.merchant = :merchant
+    WHERE ev.seq > (${listedToSql('event')}) AND (:merchant IS NULL OR ev.merchant = :merchant)
     AND ev.created_at >= :since AND (ev.created_at, ev.seq) < (:createdAt, :seq)
     ORDER BY ev.created_at DESC, ev.seq DESC LIMIT :limit`;
 
-  deliveries(merchantId: string, options: DeliveryOptions, step: SqliteStep): SqliteExamined<DeliveryRecord> {
-    const merchant = this.#merchant.get(merchantId) as number | undefined;
-    const endpoints = this.#endpointsOf(merchantId, options.endpointId);
+  deliveries(
+    merchantId: string | null,
+    options: DeliveryOptions,
+    step: SqliteStep,
+  ): SqliteExamined<DeliveryRecord> {
+    const merchant = this.#numberOf(merchantId);
+    const endpoints = this.#endpointsOf(merchant, options.endpointId);
     if (endpoints.length === 0) return { rows: [], last: undefined, isEnd: true, isListed: true };
     const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
     const conditions = deliveryConditions(options);
     const find = ({ seq }: ListKey) => {
       const row = this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
-      return row && toDelivery(row, row.endpoint_id);
+      return row && toDelivery(row, { merchantId: row.merchant_id, endpointId: row.endpoint_id });
     };
     const about = merchant === undefined ? undefined : this.#about.deliveries(merchant, options, only);
     if (about) return { ...examine(about.filter(isWithin(options, step)), step, find), isListed: true };
@@ -129,17 +153,19 @@ export class ListReads {
     return { ...found, isListed: areAllPassed(unlisted ?? [], found.last, step) };
   }
 
-  events(merchantId: string, options: EventOptions, step: SqliteStep): SqliteExamined<EventListed> {
-    const merchant = this.#merchant.get(merchantId) as number | undefined;
+  events(merchantId: string | null, options: EventOptions, step: SqliteStep): SqliteExamined<EventListed> {
+    const merchant = this.#numberOf(merchantId);
     const endpoint =
-      options.endpointId === undefined ? undefined : this.#endpointsOf(merchantId, options.endpointId)[0];
+      options.endpointId === undefined ? undefined : this.#endpointsOf(merchant, options.endpointId)[0];
     const isUnknown = options.endpointId !== undefined && endpoint === undefined;
     if (merchant === undefined || isUnknown)
       return { rows: [], last: undefined, isEnd: true, isListed: true };
     const matches = listCondition(options, endpoint);
     const nameOf = (each: number) => String(this.#endpointName.get(each));
     const find = ({ row }: { readonly row: ListedRow }) =>
-      matches(row) ? toListed(row, merchantId, nameOf) : undefined;
+      matches(row)
+        ? toListed(row, merchantId ?? String(this.#merchantName.get(row.merchant)), nameOf)
+        : undefined;
     const about = this.#about.events(merchant, options);
     if (about) {
       const keys = [...withKeys(about)].filter(isWithin(options, step));
@@ -148,17 +174,35 @@ export class ListReads {
     const bounds = { merchant, since: options.since ?? 0, ...step.before, limit: step.count };
     const values = { ...bounds, ...aboutValues(options) };
     const unlisted = step.isListed ? [] : (this.#unlistedEvents.all(values) as ListedRow[]);
-    const rows = newestFirst(unlisted, this.#events.all(values) as ListedRow[]);
+    const listed = merchant === null ? this.#everyEvent(options, step) : this.#events.all(values);
+    const rows = newestFirst(unlisted, listed as Iterable<ListedRow>);
     const found = examine(withKeys(rows), step, find);
     const keys = unlisted.map(({ created_at, seq }) => ({ createdAt: created_at, seq }));
     return { ...found, isListed: areAllPassed(keys, found.last, step) };
   }
 
-  #endpointsOf(merchantId: string, endpointId: string | undefined): readonly number[] {
-    const merchant = this.#merchant.get(merchantId) as number | undefined;
+  /** Reads the events of all merchants that the index has, newest first, as they are taken. */
+  *#everyEvent(
+    { since = 0, ...about }: EventOptions,
+    { before: start, wanted }: ListStep,
+  ): Generator<ListedRow> {
+    const read: ReadKeys = (merchant, before, limit) =>
+      this.#eventKeys.all({ merchant, since, ...before, limit }) as ListKey[];
+    const merchants = this.#everyMerchant.all() as number[];
+    for (const { seq: row } of newestKeys(merchants, read, start, wanted))
+      yield this.#event.get({ row, ...aboutValues(about) }) as ListedRow;
+  }
+
+  /** Returns the number of a merchant; null for null, undefined where the log does not have it. */
+  #numberOf(merchantId: string | null): number | null | undefined {
+    return merchantId === null ? null : (this.#merchant.get(merchantId) as number | undefined);
+  }
+
+  #endpointsOf(merchant: number | null | undefined, endpointId: string | undefined): readonly number[] {
     if (merchant === undefined) return [];
-    if (endpointId === undefined) return this.#endpoints.all(merchant) as number[];
-    return this.#endpoint.all(endpointId, merchant) as number[];
+    if (endpointId === undefined)
+      return (merchant === null ? this.#everyEndpoint.all() : this.#endpoints.all(merchant)) as number[];
+    return this.#endpoint.all({ endpointId, merchant }) as number[];
   }
 }
 

@@ -1,5 +1,5 @@
 import { startOfList } from '../../log/list-cursor.ts';
-import { type Examined, ListPages, type ListStep } from '../../log/list-pages.ts';
+import { EVERYBODY, type Examined, ListPages, type ListStep } from '../../log/list-pages.ts';
 import type { DeliveryPage, EventPage, MerchantLists } from '../../store.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
@@ -18,20 +18,20 @@ export class SqliteLists implements MerchantLists {
     this.#reader = reader;
   }
 
-  deliveries(merchantId: string, options: DeliveryOptions): Promise<DeliveryPage> {
+  deliveries(merchantId: string | null, options: DeliveryOptions): Promise<DeliveryPage> {
     return this.#page(merchantId, options, (step, isListed) =>
       this.#reader.call('examineDeliveries', [merchantId, options, { ...step, isListed }]),
     );
   }
 
-  events(merchantId: string, options: EventOptions): Promise<EventPage> {
+  events(merchantId: string | null, options: EventOptions): Promise<EventPage> {
     return this.#page(merchantId, options, (step, isListed) =>
       this.#reader.call('examineEvents', [merchantId, options, { ...step, isListed }]),
     );
   }
 
   async #page<Listed>(
-    merchantId: string,
+    merchantId: string | null,
     options: { readonly limit: number; readonly after?: string; readonly until?: number },
     examine: (step: ListStep, isListed: boolean) => Promise<SqliteExamined<Listed>>,
   ): Promise<{ readonly records: readonly Listed[]; readonly next: string | null }> {
@@ -39,7 +39,7 @@ export class SqliteLists implements MerchantLists {
     const keyOf = ({ createdAt, seq }: Keyed<Listed>) => ({ createdAt, seq });
     let isListed = false;
     const page = await this.#pages.page<Keyed<Listed>>(
-      { merchantId, start, limit: options.limit, keyOf },
+      { merchantId: merchantId ?? EVERYBODY, start, limit: options.limit, keyOf },
       async (step): Promise<Examined<Keyed<Listed>>> => {
         const examined = await examine(step, isListed);
         isListed = examined.isListed;

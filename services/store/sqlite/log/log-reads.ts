@@ -3,7 +3,7 @@ import { packId } from '../../../sqlite/ids.ts';
 import { STATUS } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../log/delivery.ts';
 import { type AttemptColumns, toAttempt } from '../../rows/log-records.ts';
-import { type DeliveryLog, EVENTS_OF_ID_MAX, type EventListed } from '../../store.ts';
+import { type DeliveryLog, type DeliveryOwner, EVENTS_OF_ID_MAX, type EventListed } from '../../store.ts';
 import { AttemptContentReads, headersText } from './attempt-contents.ts';
 import { bodyOf } from './bodies-column.ts';
 import { ContentReads } from './contents.ts';
@@ -28,7 +28,7 @@ export class LogReads {
   readonly #contents: ContentReads;
   readonly #attemptContents: AttemptContentReads;
   readonly #isTried;
-  readonly #endpointOf;
+  readonly #owner;
   readonly #position;
 
   constructor(db: Database) {
@@ -62,12 +62,11 @@ export class LogReads {
     this.#isTried = db
       .prepare(`SELECT attempts_made > 0 OR status = ${STATUS.of.cancelled} FROM delivery WHERE seq = ?`)
       .pluck();
-    this.#endpointOf = db
-      .prepare(
-        `SELECT n.endpoint_id FROM delivery d CROSS JOIN log_endpoint n ON n.seq = d.endpoint
-         CROSS JOIN log_merchant m ON m.seq = n.merchant WHERE d.seq = ? AND m.merchant_id = ?`,
-      )
-      .pluck();
+    this.#owner = db.prepare(
+      `SELECT m.merchant_id AS merchantId, n.endpoint_id AS endpointId FROM delivery d
+         CROSS JOIN log_endpoint n ON n.seq = d.endpoint CROSS JOIN log_merchant m ON m.seq = n.merchant
+         WHERE d.seq = ?`,
+    );
     this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
   }
 
@@ -86,7 +85,7 @@ export class LogReads {
     const endpoint = this.#endpoint.get(endpointId, merchantId) as number | undefined;
     const row = this.#delivery.get(found) as (DeliveryRow & { readonly endpoint: number }) | undefined;
     if (!row || row.endpoint !== endpoint) return undefined;
-    const record = toDelivery(row, endpointId);
+    const record = toDelivery(row, { merchantId, endpointId });
     const first = found * ATTEMPTS_PER_DELIVERY;
     const attempts = this.#attempts.all(first, first + ATTEMPTS_PER_DELIVERY - 1) as AttemptRow[];
     const { event, body, isRemoved, ...stored } = this.#bodies.get(found) as BodiesRow;
@@ -119,9 +118,8 @@ export class LogReads {
     return { event: whole, subjectId, sequence, routedAt, trace };
   }
 
-  endpointOf(merchantId: string, deliveryId: string, seq: number | undefined): string | undefined {
-    const found = seq ?? this.#deliveryById.get(packId(deliveryId));
-    return this.#endpointOf.get(found, merchantId) as string | undefined;
+  ownerOf(deliveryId: string, seq: number | undefined): DeliveryOwner | undefined {
+    return this.#owner.get(seq ?? this.#deliveryById.get(packId(deliveryId))) as DeliveryOwner | undefined;
   }
 
   /** `recent`: rows of this id that the index may not have yet. */

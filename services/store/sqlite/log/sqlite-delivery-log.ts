@@ -58,11 +58,14 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return this.#reader.call('event', [...args, seq]);
   }
 
-  async endpointOf(
-    ...args: Parameters<DeliveryLog['endpointOf']>
-  ): Promise<Answer<DeliveryLog['endpointOf']>> {
-    const seq = await this.#writer.call('findDelivery', [args[1]]);
-    return this.#reader.call('endpointOf', [...args, seq]);
+  async ownerOf(deliveryId: string): Promise<Answer<DeliveryLog['ownerOf']>> {
+    const seq = await this.#writer.call('findDelivery', [deliveryId]);
+    return this.#reader.call('ownerOf', [deliveryId, seq]);
+  }
+
+  async endpointOf(merchantId: string, deliveryId: string): Promise<string | undefined> {
+    const owner = await this.ownerOf(deliveryId);
+    return owner?.merchantId === merchantId ? owner.endpointId : undefined;
   }
 
   async eventsOf(eventId: string): Promise<Answer<DeliveryLog['eventsOf']>> {

@@ -33,7 +33,7 @@ await describeWithKafka('the quarantine by event ids', ({ brokers }) => {
     new QuarantineIndex({ records, reader, clock: systemClock(), topic: topics.quarantine, ...limits });
   const foundBy = async (index: QuarantineIndex, ids: readonly string[]) => {
     const answers = [];
-    for (const id of ids) answers.push((await index.ofEvent(id)).records.length);
+    for (const id of ids) answers.push((await index.find({ eventId: id })).records.length);
     return answers;
   };
 
@@ -43,12 +43,12 @@ await describeWithKafka('the quarantine by event ids', ({ brokers }) => {
     // Three partitions: two of each.
     const index = indexOn(tables, { recordsMax: 6 });
     expect(await foundBy(index, before)).toEqual([0, 0, 0, 0, 0, 0, 1, 1]);
-    expect((await index.ofEvent(randomUUID())).since).toBeGreaterThan(0);
+    expect((await index.find({ eventId: randomUUID() })).since).toBeGreaterThan(0);
     const after = await put(tables, 2);
     expect(await foundBy(index, [...before.slice(-2), ...after])).toEqual([1, 1, 1, 1]);
     // Six are remembered at the most.
     await put(tables, 2);
-    await index.ofEvent(randomUUID());
+    await index.find({ eventId: randomUUID() });
     await put(tables, 2);
     expect(await foundBy(index, [...before.slice(-2), ...after])).toEqual([0, 0, 1, 1]);
   });
@@ -61,16 +61,20 @@ await describeWithKafka('the quarantine by event ids', ({ brokers }) => {
     const count = found.filter((each) => each > 0).length;
     expect([found[0], found.at(-1)]).toEqual([0, 1]);
     expect(count).toBeLessThan(50);
-    expect((await index.ofEvent(randomUUID())).since).toBeGreaterThan(0);
+    expect((await index.find({ eventId: randomUUID() })).since).toBeGreaterThan(0);
   });
 
   it('is asked by many at once, and each hears of what was there when it asked', async () => {
     const tables = await openTables(brokers);
     const index = indexOn(tables, {});
     const [first = ''] = await put(tables, 1);
-    const early = index.ofEvent(first);
+    const early = index.find({ eventId: first });
     const [second = ''] = await put(tables, 1);
-    const late = await Promise.all([index.ofEvent(second), index.ofEvent(second), index.ofEvent(first)]);
+    const late = await Promise.all([
+      index.find({ eventId: second }),
+      index.find({ eventId: second }),
+      index.find({ eventId: first }),
+    ]);
     expect(late.map(({ records }) => records.length)).toEqual([1, 1, 1]);
     expect((await early).records).toHaveLength(1);
     expect((await early).since).toBeNull();

@@ -4,11 +4,16 @@
  * again, more partitions, clocks that step back, and a move from the embedded engine.
  */
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Sequences } from '../../../../services/broker/kafka/streams/sequences.ts';
 import { Sequencer } from '../../../../services/broker/sqlite/file/sequencer.ts';
+import { Doubt } from '../../../../services/kafka-client/client/doubt.ts';
 import { readNote, writeNote } from '../../../../services/kafka-client/consumer/commit-note.ts';
 import { Partition } from '../../../../services/kafka-client/consumer/partition.ts';
+import { startPosition } from '../../../../services/kafka-client/consumer/start-position.ts';
+import { systemClock } from '../../../../services/process/clock.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { anEvent } from '../../../support/records/broker-records.ts';
 
 const NOW = 1_760_000_000_000;
@@ -127,6 +132,32 @@ describe('the sequences of the events topic', () => {
     const anew = { offset: '0', metadata: writeNote({ ...readNote(0, null), mark: (mark ?? 0) + 42 }) };
     expect(new Owner(anew).read({ offset: 0, timestamp: NOW - 60_000 })).toBeGreaterThan(last);
   });
+
+  it('go on above those of a topic that was deleted with its positions, where the router remembers the partition', async () => {
+    const sequences = new Sequences(() => NOW);
+    const earlier = new Partition('events', 0);
+    earlier.topicId = 'old';
+    earlier.start(readNote(0, null), 0);
+    sequences.assigned(earlier);
+    earlier.isNew(41);
+    const last = sequences.of({ partition: earlier, offset: 41, timestamp: NOW });
+    const options = {
+      admins: {
+        committedOf: async () => ({ offset: -1, metadata: null }),
+        boundsOf: async () => ({ low: 0, high: 5 }),
+      },
+      ...{ groupId: 'events', topic: 'events', topicId: async () => 'new', log: pino({ level: 'silent' }) },
+    } as unknown as Parameters<typeof startPosition>[0];
+    const doubt = new Doubt({ clock: systemClock(), log: options.log, topic: 'events', partition: 0 });
+    const found = await eventually(
+      'it is certain',
+      () => startPosition(options, 0, { doubt, earlier }),
+      30_000,
+    );
+    expect(found).toMatchObject({ isAnew: true, topicId: 'new' });
+    const anew = { offset: '0', metadata: writeNote(found.note) };
+    expect(new Owner(anew).read({ offset: 0, timestamp: NOW - 60_000 })).toBeGreaterThan(last);
+  }, 40_000);
 
   it('are those of the time, so that they rise when an entity gets to another partition or engine', () => {
     const [quiet, busy] = [new Owner(null), new Owner(null)];
