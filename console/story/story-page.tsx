@@ -29,7 +29,7 @@ export function StoryPage() {
         </h1>
         <p className="facts">
           <Id id={story.subject_uuid} what="the id" />
-          {story.entity_uuid === story.subject_uuid ? null : (
+          {story.entity_uuid === null || story.entity_uuid === story.subject_uuid ? null : (
             <>
               {' '}
               · of{' '}

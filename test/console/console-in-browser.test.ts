@@ -35,7 +35,10 @@ async function signedIn(options: Parameters<typeof openPage>[2], link = {}): Pro
   const opened = await openPage(browser, service.hookrail.apiUrl, options);
   opened.context.setDefaultTimeout(WAIT_MAX_MS);
   await opened.page.goto(await service.link(link));
-  await opened.page.getByRole('button', { name: 'Open' }).click();
+  const open = opened.page.getByRole('button', { name: 'Open' });
+  await open.waitFor();
+  expect(opened.page.url()).not.toContain('link=');
+  await open.click();
   await opened.page.getByRole('heading', { name: 'Live' }).waitFor();
   return opened;
 }
@@ -45,7 +48,6 @@ const rows = (page: Page) => page.locator('.all-rows .line');
 describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () => {
   test('shows a webhook as it is sent, its story and its delivery, and sends it again', async () => {
     const { page, faults, context } = await signedIn({ viewport: { width: 1280, height: 800 } });
-    expect(page.url()).not.toContain('link=');
     await page.getByText('npx --no hookrail sim trigger').first().waitFor();
     await service.sim('trigger', 'fiatToCrypto/PENDING', '--wait', '0s');
     await page.getByText('filtered').waitFor();

@@ -150,7 +150,7 @@ describe('a binary of SQLite that was compiled here', () => {
       return [ended.stdout, ended.stderr];
     };
     tree({});
-    const folders = ['client', 'services', 'simulator', 'schemas', 'docs/receivers'];
+    const folders = ['client', 'console', 'services', 'simulator', 'schemas', 'docs/receivers'];
     for (const name of folders) mkdirSync(join(root, name), { recursive: true });
     for (const name of ['openapi.yaml', 'package.json', 'services/main.ts'])
       writeFileSync(join(root, name), '{}');

@@ -24,12 +24,12 @@ export const CONSOLE_BUGS: readonly PlantedBug[] = [
     title: 'keeps the place of a reader who has scrolled down, and counts what is new',
   },
   {
-    id: 'console-session-kept-in-address',
-    bug: 'the token of a link stays in the address of the console, and in the history of the browser',
-    file: 'console/shell/link.ts',
-    text: "history.replaceState(null, '', location.pathname + location.search);",
-    replacement: '',
+    id: 'reordered-text-shown',
+    bug: 'characters that reorder text are shown as they are in what a stranger wrote',
+    file: 'console/parts/foreign.tsx',
+    text: 'return <>{visibleLines(text)}</>;',
+    replacement: 'return <>{text}</>;',
     test: IN_BROWSER,
-    title: 'shows a webhook as it is sent, its story and its delivery, and sends it again',
+    title: 'shows markup of strangers as text',
   },
 ];

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 const LOOK_AT_PAGE = readFileSync(new URL('../../support/look-at-page.js', import.meta.url), 'utf8').trim();
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export interface Opened {
   readonly context: BrowserContext;
@@ -41,7 +40,7 @@ interface Violation {
 /** Returns what is wrong with the page as it is shown: its width, headings and contrast, and what axe calls serious. */
 export async function faultsOf(page: Page): Promise<readonly string[]> {
   const seen: string[] = await page.evaluate(`(() => { ${LOOK_AT_PAGE} return lookAtPage(); })()`);
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const { violations }: { violations: Violation[] } = await page.evaluate('axe.run(document)');
   const serious = violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
