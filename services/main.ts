@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { startApi } from './api/api.ts';
+import { type Api, startApi } from './api/api.ts';
 import type { Docs } from './api/docs.ts';
 import { apiJobs } from './api-jobs.ts';
 import type { Broker } from './broker/broker.ts';
@@ -56,6 +56,8 @@ export interface HookrailProcess {
   readonly apiUrl: string | null;
   /** The reference at /docs; null in a process without the api role. */
   readonly docs: Docs | null;
+  /** Makes a link to the console of a merchant; null in a process without the api role. */
+  readonly consoleLink: Api['consoleLink'] | null;
   readonly operationsUrl: string;
   /** Null in a process with neither the api nor the recorder role. */
   readonly store: Store | null;
@@ -71,6 +73,7 @@ export interface HookrailProcess {
 export interface Hookrail extends HookrailProcess {
   readonly apiUrl: string;
   readonly docs: Docs;
+  readonly consoleLink: Api['consoleLink'];
   readonly store: Store;
 }
 
@@ -166,6 +169,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   return {
     apiUrl: api?.url ?? null,
     docs: api?.docs ?? null,
+    consoleLink: api?.consoleLink ?? null,
     operationsUrl: operations.url,
     store,
     broker,

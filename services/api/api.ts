@@ -27,7 +27,13 @@ import { lookUp } from './find/lookup.ts';
 import { getStory } from './find/read-story.ts';
 import { closeSession, openSession, readSession } from './portal/console-session.ts';
 import { authenticateMerchant } from './portal/portal-auth.ts';
-import { createPortalSession, endPortalSession, endPortalSessions } from './portal/portal-links.ts';
+import {
+  createPortalSession,
+  endPortalSession,
+  endPortalSessions,
+  linkUrl,
+  makePortalLink,
+} from './portal/portal-links.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { AcceptedEvents } from './producer/accepted-events.ts';
 import { publishEvents } from './producer/publish-events.ts';
@@ -77,6 +83,8 @@ export interface Api {
   readonly url: string;
   readonly port: number;
   readonly docs: Docs;
+  /** Makes a link to the console of a merchant, by the address that the station listens on. */
+  consoleLink(merchantId: string): Promise<string>;
   /** Stops listening, and gives running requests some time to finish. May be called twice. */
   stop(): Promise<void>;
 }
@@ -111,6 +119,10 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     url: `http://${host}:${port}`,
     port,
     docs,
+    consoleLink: async (merchantId) => {
+      const { token } = await makePortalLink({ ...deps, actor: { kind: 'operator' } }, merchantId, {});
+      return linkUrl(`http://${host}:${port}/console`, token);
+    },
     stop: () => {
       stopping.abort();
       stopped ??= drainServer(server, limits.stopGraceMs, deps.clock);

@@ -1,3 +1,5 @@
+import { PORTAL_CODES } from './portal/portal-codes.ts';
+
 /**
  * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with
  * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may. 400 = does not match
@@ -69,31 +71,7 @@ export const ERROR_CODES = {
     title: 'The API key belongs to the other environment',
     hint: 'Use an sk_sandbox_… or pk_sandbox_… key in the sandbox, an sk_live_… or pk_live_… key in production.',
   },
-  portal_link_invalid: {
-    status: 401,
-    title: 'The link does not open the console',
-    hint: 'A link opens the console once, within minutes: ask for a new one where you got it.',
-  },
-  portal_session_missing: {
-    status: 401,
-    title: 'Nobody is signed in to the console',
-    hint: 'Open the console with a link of the platform.',
-  },
-  portal_session_ended: {
-    status: 401,
-    title: 'The session of the console has ended',
-    hint: 'Open the console with a new link of the platform.',
-  },
-  csrf_token_invalid: {
-    status: 403,
-    title: 'The change does not come from a page of the console',
-    hint: 'Send the csrf_token of GET /console/session in the header Hookrail-CSRF.',
-  },
-  portal_session_read_only: {
-    status: 403,
-    title: 'This session of the console may look, and change nothing',
-    hint: 'Ask the platform for a link with write access.',
-  },
+  ...PORTAL_CODES,
   publish_not_allowed: {
     status: 403,
     title: 'The key may not publish this',
@@ -133,16 +111,6 @@ export const ERROR_CODES = {
     status: 404,
     title: 'Nothing of yours has this id',
     hint: 'Ids of events, deliveries, endpoints, transactions, accounts, users, replays, and of requests that changed something are found, for as long as they are kept. Compare the environment of the key.',
-  },
-  merchant_not_found: {
-    status: 404,
-    title: 'There is no such merchant',
-    hint: 'Use the merchant’s id as the platform’s events have it, and the key of its environment.',
-  },
-  portal_session_not_found: {
-    status: 404,
-    title: 'The merchant has no such session of the console',
-    hint: 'It has ended, or its link was not opened in time: nothing is left to end.',
   },
   replay_not_found: {
     status: 404,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseEgressProxy } from '../egress/egress-proxy.ts';
-import { CONSOLE_VARIABLES } from './console-config.ts';
+import { CONSOLE_VARIABLES, consoleConfig } from './console-config.ts';
 import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
@@ -238,8 +238,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       streamsPerKey: values.HOOKRAIL_STREAMS_PER_KEY,
       trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
       failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
-      consoleUrl: values.HOOKRAIL_CONSOLE_URL,
-      consoleFrameAncestors: values.HOOKRAIL_CONSOLE_FRAME_ANCESTORS,
+      ...consoleConfig(values),
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: {

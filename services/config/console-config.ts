@@ -1,4 +1,3 @@
-import { isLoopbackHost } from '../domain/text/loopback.ts';
 import { as, Malformed, variable } from './variables.ts';
 
 /** The variables of the console. */
@@ -16,9 +15,25 @@ export const CONSOLE_VARIABLES = {
   ),
 } as const;
 
+/** Encrypted, or on this machine. */
+const SAFE = /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))/;
+const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
+
+interface ConsoleValues {
+  readonly HOOKRAIL_CONSOLE_URL: string;
+  readonly HOOKRAIL_CONSOLE_FRAME_ANCESTORS: readonly string[];
+}
+
+export function consoleConfig(values: ConsoleValues) {
+  return {
+    consoleUrl: values.HOOKRAIL_CONSOLE_URL,
+    consoleFrameAncestors: values.HOOKRAIL_CONSOLE_FRAME_ANCESTORS,
+  };
+}
+
 /**
- * Returns the address of the console in links that an operator makes; null where nobody can know by which name browsers reach
- * the API.
+ * Returns the address of the console in links that an operator makes; null where nobody can know by which name browsers
+ * reach the API.
  */
 export function consoleUrlOf({
   api: { consoleUrl: given, host, port },
@@ -27,12 +42,13 @@ export function consoleUrlOf({
 }): string | null {
   if (given !== '') return given;
   const name = host.includes(':') ? `[${host}]` : host;
-  return isLoopbackHost(host) && port !== 0 ? `http://${name}:${port}/console` : null;
+  return HERE.has(host) && port !== 0 ? `http://${name}:${port}/console` : null;
 }
 
 function consoleUrl(text: string): string {
   const url = safeUrl(text);
-  if (text === '' || (url && url.search === '' && url.hash === '' && url.username === '')) return text;
+  const isAddress = url !== undefined && url.search === '' && url.hash === '' && url.username === '';
+  if (text === '' || isAddress) return text;
   throw new Malformed(
     'must be the address of the console, https unless it is on this machine: https://webhooks.example.com/console',
   );
@@ -46,10 +62,6 @@ function frameAncestor(entry: string): string {
   );
 }
 
-/** Returns an https URL, or an http one of this machine. */
 function safeUrl(text: string): URL | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
-  return isSafe ? url : undefined;
+  return SAFE.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 }

@@ -106,7 +106,7 @@ export const FIND_BUGS: readonly PlantedBug[] = [
     id: 'request-forgotten',
     bug: 'the audit does not keep which request changed something',
     file: 'services/store/rules/outbox-writes.ts',
-    text: "actor.kind === 'api_key' ? (actor.requestId ?? null) : null",
+    text: 'requestOf(actor)',
     replacement: 'null',
     test: STORY,
     title: 'says what it is and where it is described',

@@ -61,7 +61,7 @@ export async function makePortalLink(
 
 /** Returns the address of a link. The token is in the fragment: no browser sends it, so it is in no log. */
 export function linkUrl(consoleUrl: string, token: string): string {
-  return `${consoleUrl.replace(/\/+$/, '')}/#link=${token}`;
+  return `${consoleUrl.replace(/\/$/, '')}/#link=${token}`;
 }
 
 interface LinkBody {

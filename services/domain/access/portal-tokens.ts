@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The tokens of the console (docs/decisions.md, "Console"): 32 random bytes in base64url. A link has one, and the session
+ * The tokens of the console (docs/decisions.md, "Console sign-in"): 32 random bytes in base64url. A link has one, and the session
  * that it opens has another, in a cookie. The store has their SHA-256 only.
  */
 export const PORTAL_TOKEN_BYTES = 32;

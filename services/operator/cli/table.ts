@@ -24,6 +24,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   endpoints: 'Endpoints of all merchants',
   deliveries: 'Deliveries of all merchants',
   events: 'Events of the delivery log',
+  portal: 'Links to the console, and its sessions',
   keyring: 'The key ring that seals signing secrets',
   store: 'Backups of merchants, keys, endpoints and the delivery log, and their move',
   audit: 'Changes, and who made them',

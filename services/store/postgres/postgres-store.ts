@@ -69,7 +69,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   database.onAdded = (what) => (what === 'outbox' ? addedToOutbox() : addedReplay());
   const used = new UsedKeys(clock, (uses) => database.transaction((tx) => touchKeys(tx, uses)));
   const leases = new PostgresLeases({ database, clock, log });
-  const lists = new PostgresLists(database, names);
   const feed = new PostgresFeed({ database, leaves, names, clock });
   const numbers = new Numbers(database);
   const tallies = new TallyWrites(database, leaves);
@@ -93,7 +92,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     leases,
     outbox,
     log: deliveryLog,
-    lists,
+    lists: new PostgresLists(database, names),
     metrics: new PostgresMetrics(database, names),
     feed,
     eventFeed: new PostgresEventFeed({ database, names }),

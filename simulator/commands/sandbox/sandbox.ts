@@ -9,7 +9,6 @@ import { openAuthority } from '../../receiver/certificate-authority.ts';
 import type { CommandOptions, Session } from '../../session.ts';
 import { EGRESS_ALLOW, type Environment } from '../../settings.ts';
 import { beginAnew } from './begin-anew.ts';
-import { makeConsoleLink } from './console-link.ts';
 import { type Demo, playDemo, removeDemoEndpoint } from './demo.ts';
 import { ensureKeys } from './keys.ts';
 import { trustedAuthorities } from './trusted-authorities.ts';
@@ -85,7 +84,7 @@ async function live(session: Session, options: SandboxOptions, hookrail: Hookrai
   const access = await ensureKeys(hookrail, session.settings, session.surroundings.environment);
   const { apiKey: merchantKey, producerKey, merchantId } = access;
   hookrail.docs.fillIn({ merchantKey, producerKey, merchantId });
-  const consoleLink = await makeConsoleLink(hookrail, access);
+  const consoleLink = await hookrail.consoleLink(access.merchantId);
   welcome(session.output, access, { hookrail, consoleLink });
   const broken = hookrail.failed.then((error) => {
     throw new CommandFailure(EXIT.expectation, `the sandbox has failed: ${error.message}`);
