@@ -12,6 +12,7 @@ import { shortId } from '../parts/short-id.ts';
 import { Countdown } from '../parts/time.tsx';
 import { useTitle } from '../parts/title.ts';
 import { MachineGraph } from './machine-graph.tsx';
+import { Quarantined } from './quarantined.tsx';
 import { StoryEvents } from './story-events.tsx';
 
 /** Everything about a transaction, an account or a user: what happened, and what each endpoint has of it. */
@@ -47,6 +48,7 @@ export function StoryPage() {
         {error ? <ErrorPanel error={error} /> : null}
         <Machines events={story.events} />
       </section>
+      <Quarantined quarantine={story.quarantine} />
       <Endpoints endpoints={story.endpoints} />
       <StoryEvents events={story.events} hasMore={story.has_more} subject={story.subject_uuid} />
     </>
