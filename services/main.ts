@@ -103,8 +103,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Starts a process with an api; see startProcess. */
 export async function startHookrail(environment: Environment): Promise<Hookrail> {
   const started = await startProcess(environment);
-  const { apiUrl, docs, store } = started;
-  if (apiUrl !== null && docs !== null && store !== null) return { ...started, apiUrl, docs, store };
+  const { apiUrl, docs, consoleLink, store } = started;
+  if (apiUrl !== null && docs !== null && consoleLink !== null && store !== null)
+    return { ...started, apiUrl, docs, consoleLink, store };
   await started.stop();
   throw new ConfigError('HOOKRAIL_ROLES must include `api`');
 }
