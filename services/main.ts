@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type Api, startApi } from './api/api.ts';
-import type { Docs } from './api/docs.ts';
+import { startApi } from './api/api.ts';
 import { apiJobs } from './api-jobs.ts';
 import type { Broker } from './broker/broker.ts';
 import { openBroker } from './broker/open.ts';
@@ -10,6 +9,7 @@ import { consoleUrlOf } from './config/console-config.ts';
 import { Culprits } from './domain/stalls/stall.ts';
 import { parseEgressAllow } from './egress/egress.ts';
 import { readExtraCa } from './egress/extra-ca.ts';
+import type { Hookrail, HookrailProcess } from './hookrail.ts';
 import { KeyRing } from './keys/keyring.ts';
 import { observeBroker } from './observability/broker-metrics.ts';
 import { refuseMissingKeys } from './observability/missing-keys.ts';
@@ -45,37 +45,12 @@ import { startTracing } from './telemetry/tracing.ts';
 import { watch } from './watch.ts';
 import { SharedActivity } from './watchdog/activity.ts';
 
+export type { Hookrail, HookrailProcess } from './hookrail.ts';
+
 /** The time, after the attempts' own deadline, in which settlements become durable. */
 const SETTLE_MS = 5000;
 /** The longest wait for the log at the end: a reader that has stopped reading does not keep the process. */
 const LOG_WRITTEN_MS_MAX = 2000;
-
-/** A process of hookrail, with any of its roles. */
-export interface HookrailProcess {
-  /** Null in a process without the api role. */
-  readonly apiUrl: string | null;
-  /** The reference at /docs; null in a process without the api role. */
-  readonly docs: Docs | null;
-  /** Makes a link to the console of a merchant; null in a process without the api role. */
-  readonly consoleLink: Api['consoleLink'] | null;
-  readonly operationsUrl: string;
-  /** Null in a process with neither the api nor the recorder role. */
-  readonly store: Store | null;
-  /** Publishes events without the REST API, for a program that hosts hookrail. */
-  readonly broker: Pick<Broker, 'publishEvents'>;
-  /** Resolves with the reason when a part cannot continue; the process must then end. */
-  readonly failed: Promise<Error>;
-  /** Finishes what is in flight, makes it durable, releases everything. The log names the signal that asked for it. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
-
-/** A process with the api role. */
-export interface Hookrail extends HookrailProcess {
-  readonly apiUrl: string;
-  readonly docs: Docs;
-  readonly consoleLink: Api['consoleLink'];
-  readonly store: Store;
-}
 
 /** The dependencies of this process's stations. */
 interface ProcessDeps extends StationDeps {

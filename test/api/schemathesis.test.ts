@@ -15,6 +15,7 @@ import { describeWithKafka } from '../support/kafka/suites.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
+import { addMerchant } from '../support/service/add-merchant.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { prepareSetup, type Service, type ServiceSetup, startService } from '../support/service/system.ts';
 import { startTwoApis, type TwoApisOptions } from '../support/service/two-apis.ts';
@@ -27,6 +28,8 @@ const SEED = Number(process.env.SCHEMATHESIS_SEED ?? 1);
 /** The fewest requests of each operation, and the fewest sequences of operations. */
 const EXAMPLES_MIN = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 50);
 const STATEFUL_RUNS_MAX = 8;
+/** Links to the console that open it; requests make more. */
+const LINKS = 10;
 
 /** No port that a URL of the fuzzer has: an endpoint can only be on this machine, which is exempt. */
 const ENVIRONMENT = {
@@ -38,6 +41,8 @@ const ENVIRONMENT = {
 /** The service under test: one address, and the processes behind it. */
 interface Tested {
   readonly setup: ServiceSetup;
+  /** A merchant that has nothing. */
+  readonly otherMerchantId: string;
   readonly apiUrl: string;
   readonly receiver: LoggingReceiver;
   readonly apis: readonly Pick<Service, 'output'>[];
@@ -49,9 +54,10 @@ interface Tested {
 async function startOne(): Promise<Tested> {
   const setup = await prepareSetup(ENVIRONMENT);
   const receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
+  const otherMerchantId = await addMerchant(setup);
   const service = await startService(setup.environment);
   return {
-    ...{ setup, apiUrl: service.apiUrl, receiver, apis: [service] },
+    ...{ setup, otherMerchantId, apiUrl: service.apiUrl, receiver, apis: [service] },
     stop: async () => [await service.end('SIGTERM')],
     dispose: async () => {
       await service.end('SIGKILL');
@@ -66,6 +72,7 @@ async function startTwo(place: Pick<TwoApisOptions, 'kafka' | 'createDatabase'>)
   const { fleet, balancer } = two;
   return {
     ...two,
+    otherMerchantId: await addMerchant(two.setup),
     apiUrl: balancer.apiUrl,
     apis: fleet.of('api').map(({ service }) => service),
     stop: () => Promise.all(fleet.processes.map((each) => each.end('SIGTERM'))),
@@ -115,7 +122,28 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
     expect(replay.status).toBe(202);
     const replayId: string = replay.body.replay_uuid;
     const { delivery_uuid: deliveryId, event_uuid: eventId, subject_uuid: subjectId } = delivery;
-    return { endpointId: uuid, deliveryId, replayId, eventId, subjectId };
+    const links = await Promise.all(Array.from({ length: LINKS }, () => newLink(tested.setup.merchantId)));
+    const consoleToken = await openedWith(links.pop() ?? '');
+    return { endpointId: uuid, deliveryId, replayId, eventId, subjectId, links, consoleToken };
+  }
+
+  async function newLink(merchantId: string): Promise<string> {
+    const answer = await fetch(`${tested.apiUrl}/platform/merchants/${merchantId}/portal-sessions`, {
+      method: 'POST',
+      headers: { authorization: `API-Key ${tested.setup.platformKey}` },
+    });
+    const { url } = (await answer.json()) as { readonly url: string };
+    return String(url.split('#link=')[1]);
+  }
+
+  /** Returns the token of the session's cookie. */
+  async function openedWith(link: string): Promise<string> {
+    const opened = await fetch(`${tested.apiUrl}/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ link }),
+    });
+    return String(/=([\w-]{43});/.exec(String(opened.headers.get('set-cookie')))?.[1]);
   }
 
   /** Runs it to its end, which must be without a failure or a warning; answers what it printed. */
@@ -130,6 +158,10 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
         environment: {
           MERCHANT_KEY: tested.setup.apiKey,
           PRODUCER_KEY: tested.setup.producerKey,
+          PLATFORM_KEY: tested.setup.platformKey,
+          CONSOLE_TOKEN: kept.consoleToken,
+          KEPT_MERCHANT: tested.otherMerchantId,
+          KEPT_LINKS: kept.links.join(' '),
           RECEIVER_URL: tested.receiver.url,
           EVENTS_FILE: join(folder, 'events.json'),
           KEPT_ENDPOINT: kept.endpointId,

@@ -22,6 +22,11 @@ KEPT = {"id": os.environ["KEPT_ENDPOINT"], "delivery_id": os.environ["KEPT_DELIV
 KEPT_EVENT = os.environ["KEPT_EVENT"]
 KEPT_SUBJECT = os.environ["KEPT_SUBJECT"]
 
+# A merchant without anything, whose sessions of the console are made and ended, and links that open it.
+KEPT_MERCHANT = os.environ["KEPT_MERCHANT"]
+links = os.environ["KEPT_LINKS"].split()
+sessions = []
+
 # These need an id that belongs to the endpoint, too.
 OF_A_DELIVERY_OR_REPLAY = ("getDelivery", "resendDelivery", "getReplay")
 
@@ -76,6 +81,12 @@ def before_call(context, case, kwargs):
         case.path_parameters.update(subject_id=KEPT_SUBJECT)
     if name == "getPublishedEvent" and often(case):
         case.path_parameters.update(event_id=KEPT_EVENT)
+    if name in ("createPortalSession", "endPortalSessions", "endPortalSession") and often(case):
+        case.path_parameters.update(merchant_id=KEPT_MERCHANT)
+    if name == "endPortalSession" and sessions and often(case):
+        case.path_parameters.update(portal_session_uuid=sessions.pop())
+    if name == "openConsole" and links and often(case):
+        body.update(link=links.pop())
     # Links give the other ids in the stateful phase.
     if case.meta.phase.name.value == "stateful":
         return
@@ -97,7 +108,12 @@ def before_call(context, case, kwargs):
 @schemathesis.hook
 def after_call(context, case, response):
     if response.status_code == 201:
-        endpoints.append(response.json()["uuid"])
+        made = response.json()
+        if "uuid" in made:
+            endpoints.append(made["uuid"])
+        if "portal_session_uuid" in made:
+            sessions.append(made["portal_session_uuid"])
+            links.append(made["url"].split("#link=")[1])
     if response.status_code not in (200, 202):
         return
     page = response.json() if "json" in "".join(response.headers.get("content-type", [])) else {}

@@ -214,7 +214,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'the wiring',
-    files: /^services\/(main|api-jobs|recording|watch|data-files)\.ts$/,
+    files: /^services\/(main|hookrail|api-jobs|recording|watch|data-files)\.ts$/,
     parts: [
       'the wiring',
       ...STATION_MAY,

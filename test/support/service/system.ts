@@ -19,6 +19,7 @@ export interface ServiceSetup {
   readonly merchantId: string;
   readonly apiKey: string;
   readonly producerKey: string;
+  readonly platformKey: string;
   /** Certificate of a receiver on this machine, issued by an authority that the service trusts. */
   readonly receiverCert: { readonly certPem: string; readonly keyPem: string };
   /** The environment a service is started with. */
@@ -45,6 +46,7 @@ export async function prepareSetup(
   const merchantId = uuidV5('test-merchant', dataDir);
   const apiKey = newApiKey('merchant', 'sandbox', systemRandom.bytes(32));
   const producerKey = newApiKey('producer', 'sandbox', systemRandom.bytes(32));
+  const platformKey = newApiKey('platform', 'sandbox', systemRandom.bytes(32));
   const clock = systemClock();
   const healthPolicy = { withoutSuccessMs: 86_400_000, failedAttempts: 20 };
   const keyRing = KeyRing.read(keyRingFile);
@@ -53,6 +55,7 @@ export async function prepareSetup(
   for (const [kind, text] of [
     ['merchant', apiKey],
     ['producer', producerKey],
+    ['platform', platformKey],
   ] as const) {
     await store.keys.create({
       keyId: systemRandom.uuid(),
@@ -72,6 +75,7 @@ export async function prepareSetup(
     merchantId,
     apiKey,
     producerKey,
+    platformKey,
     receiverCert,
     environment: {
       HOOKRAIL_DATA_DIR: dataDir,
