@@ -29,7 +29,7 @@ const SEED = Number(process.env.SCHEMATHESIS_SEED ?? 1);
 const EXAMPLES_MIN = Number(process.env.SCHEMATHESIS_EXAMPLES ?? 50);
 const STATEFUL_RUNS_MAX = 8;
 /** Links to the console that open it; requests make more. */
-const LINKS = 10;
+const LINKS = 30;
 
 /** No port that a URL of the fuzzer has: an endpoint can only be on this machine, which is exempt. */
 const ENVIRONMENT = {
@@ -123,17 +123,21 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
     const replayId: string = replay.body.replay_uuid;
     const { delivery_uuid: deliveryId, event_uuid: eventId, subject_uuid: subjectId } = delivery;
     const links = await Promise.all(Array.from({ length: LINKS }, () => newLink(tested.setup.merchantId)));
-    const consoleToken = await openedWith(links.pop() ?? '');
+    const consoleToken = await openedWith(links.pop()?.link ?? '');
     return { endpointId: uuid, deliveryId, replayId, eventId, subjectId, links, consoleToken };
   }
 
-  async function newLink(merchantId: string): Promise<string> {
+  async function newLink(merchantId: string) {
     const answer = await fetch(`${tested.apiUrl}/platform/merchants/${merchantId}/portal-sessions`, {
       method: 'POST',
-      headers: { authorization: `API-Key ${tested.setup.platformKey}` },
+      headers: {
+        authorization: `API-Key ${tested.setup.platformKey}`,
+        'content-type': 'application/json',
+      },
+      body: '{}',
     });
-    const { url } = (await answer.json()) as { readonly url: string };
-    return String(url.split('#link=')[1]);
+    const made = (await answer.json()) as { readonly url: string; readonly portal_session_uuid: string };
+    return { link: String(made.url.split('#link=')[1]), sessionId: made.portal_session_uuid };
   }
 
   /** Returns the token of the session's cookie. */
@@ -160,8 +164,10 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
           PRODUCER_KEY: tested.setup.producerKey,
           PLATFORM_KEY: tested.setup.platformKey,
           CONSOLE_TOKEN: kept.consoleToken,
-          KEPT_MERCHANT: tested.otherMerchantId,
-          KEPT_LINKS: kept.links.join(' '),
+          MERCHANT: tested.setup.merchantId,
+          OTHER_MERCHANT: tested.otherMerchantId,
+          KEPT_LINKS: kept.links.map(({ link }) => link).join(' '),
+          KEPT_SESSIONS: kept.links.map(({ sessionId }) => sessionId).join(' '),
           RECEIVER_URL: tested.receiver.url,
           EVENTS_FILE: join(folder, 'events.json'),
           KEPT_ENDPOINT: kept.endpointId,

@@ -76,7 +76,7 @@ interface LinkBody {
 export function createPortalSession(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const merchantId = await merchantIn(context, request);
-    const body: LinkBody = request.body ?? {};
+    const body: LinkBody = request.body;
     const { access = 'write', person, refresh_url, link_minutes, session_minutes } = body;
     const made = await makePortalLink({ ...context, actor: actorOf(response) }, merchantId, {
       ...{ access, person, refreshUrl: refresh_url },
