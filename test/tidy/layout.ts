@@ -118,7 +118,8 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|broker-status|inline|losses|publish|quarantine-find|stalls)\.ts$/,
+    files:
+      /^services\/broker\/(broker|broker-status|inline|losses|publish|quarantine-find|stalls)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',
@@ -268,7 +269,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'the executable',
     files: /^simulator\/(hookrail|completion)\.ts$/,
-    parts: ['the simulator', 'domain', 'messages', 'the operator', 'the wiring'],
+    parts: ['the simulator', 'domain', 'messages', 'process', 'the operator', 'the wiring'],
     instead: 'The executable chooses a tool and hands the line to it.',
   },
   {
