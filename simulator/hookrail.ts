@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { asTyped } from '../services/messages/as-typed.ts';
 import { explainLine, InvalidLine, type Vocabulary } from '../services/messages/invalid-line.ts';
 import type { MeantLines } from '../services/messages/meant-lines.ts';
+import { ownVersion } from '../services/process/version.ts';
 import { report, runCommandLine, wantsJson } from './cli.ts';
 import { nameOf, SIMULATOR, SIMULATOR_TOOL, START_TOOL } from './commands.ts';
 import { EXIT, usage } from './exit.ts';
@@ -104,7 +104,7 @@ export async function runTool(
   };
   if (Object.hasOwn(TOOLS, name)) return (TOOLS[name] as Tool).run(args, surroundings);
   if (name === '--help' || name === '-h' || name === 'help') return print(help(surroundings));
-  if (name === '--version') return print(version());
+  if (name === '--version') return print(ownVersion());
   const line = [name, ...args].filter((word) => word !== '');
   const invalid = new InvalidLine('name a command');
   const { message, next } = await explainLine(
@@ -130,10 +130,6 @@ function help({ stdout, environment }: Surroundings): string {
 /** A word that is no command has no help. */
 function topic(path: readonly string[], surroundings: Surroundings): string {
   return path.length === 0 ? help({ ...surroundings, environment: {} }) : '';
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 }
 
 async function operator(args: readonly string[], surroundings: Surroundings): Promise<number> {

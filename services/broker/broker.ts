@@ -28,12 +28,14 @@ import type {
 } from '../domain/quarantine.ts';
 import type { DeliveryTask, TaskClass } from '../domain/task.ts';
 import type { BrokerStatus } from './broker-status.ts';
+import type { ClearText } from './clear-text.ts';
 import type { Inline } from './inline.ts';
 import type { Loss, TopicLosses } from './losses.ts';
 import type { PublishedEvent, PublishOptions } from './publish.ts';
 import type { QuarantinedFound, QuarantineWanted } from './quarantine-find.ts';
 import type { StallLog } from './stalls.ts';
 
+export type * from './clear-text.ts';
 export type * from './inline.ts';
 export type * from './publish.ts';
 export type * from './quarantine-find.ts';
@@ -64,6 +66,8 @@ export interface Broker {
   readonly quarantine: RecordStore<Quarantined> & {
     /** Returns the record at a position; undefined when there is none. Throws RangeError for an invalid position. */
     read(position: string): Promise<Quarantined | undefined>;
+    /** Returns what a record says, for people, without what made a process stand still. Never throws. */
+    clearText(record: Quarantined): Promise<ClearText>;
     /** Returns the newest records that are stored now, newest first, at a cost that does not grow with their number. */
     find(wanted: QuarantineWanted): Promise<QuarantinedFound>;
     /**
@@ -94,6 +98,8 @@ export interface RequeueOptions {
    * read, is not put back. Without this function neither is checked.
    */
   readonly stillRefused?: (event: DomainEvent) => Promise<string | null>;
+  /** Only returns what would become of the records: nothing is put back or removed. */
+  readonly isDryRun?: boolean;
 }
 
 export interface Requeued {

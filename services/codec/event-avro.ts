@@ -6,6 +6,7 @@
 import { type DomainEvent, EVENT_RECORD_BYTES_MAX, type EventType } from '../domain/event.ts';
 import type { QuarantineReason } from '../domain/quarantine.ts';
 import { lookOf, lookOfBody } from './bytes-look.ts';
+import { eventDocument, plainDocument } from './clear-document.ts';
 import { checkEvent } from './event-json.ts';
 import type { EventProblem } from './event-problem.ts';
 import {
@@ -61,6 +62,11 @@ export type DecodedEvent =
   | { readonly ok: true; readonly event: DomainEvent }
   | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & ReadableHead);
 
+/** What a record says for people: also one that breaks rules, with each of them; or why it cannot be read. */
+export type ClearEvent =
+  | { readonly document: unknown; readonly problems: readonly EventProblem[]; readonly event?: DomainEvent }
+  | { readonly why: string };
+
 /**
  * Decodes records of the events topic. `schemaOf` returns the writer's schema (RegisteredSchema, or JSON, parsed or as text)
  * of an id, or undefined when the registry has none; it is called once per id that it knows. Fetch schemas before decoding:
@@ -92,7 +98,7 @@ export class EventDecoder {
       const detail = withLook(this.#absenceOf(schemaId), lookOfBody(bytes));
       return refuse({ reason: 'unknown_schema', detail });
     }
-    const body = Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
+    const body = bodyOf(bytes);
     if ('reason' in writer) return refuse(writer);
     if (bytes.length > EVENT_RECORD_BYTES_MAX) {
       const detail = `the record has ${bytes.length} bytes: at most ${EVENT_RECORD_BYTES_MAX} are allowed`;
@@ -113,6 +119,20 @@ export class EventDecoder {
     return refuse({ reason, detail: describe(problems) }, head);
   }
 
+  /** Returns a record in clear text, as far as it can be read. Never throws. */
+  clearText(bytes: Uint8Array): ClearEvent {
+    const decoded = this.decode(bytes);
+    if (decoded.ok) return { document: eventDocument(decoded.event), problems: [], event: decoded.event };
+    const writer = this.#writers.get(schemaIdOf(bytes) ?? -1);
+    const isReadable = writer !== undefined && 'read' in writer && bytes.length <= EVENT_RECORD_BYTES_MAX;
+    const record = isReadable ? writer.read(bodyOf(bytes)) : undefined;
+    if (!isReadable || record === undefined || 'reason' in record) return { why: decoded.detail };
+    const problems: EventProblem[] = [];
+    checkEvent(writer.type, record.header, record.data, problems);
+    const document = plainDocument({ type: writer.type, header: record.header, data: record.data });
+    return { document, problems };
+  }
+
   #writerOf(schemaId: number): EventWriter | Unreadable | undefined {
     const known = this.#writers.get(schemaId);
     if (known !== undefined) return known;
@@ -122,6 +142,10 @@ export class EventDecoder {
     this.#writers.set(schemaId, writer);
     return writer;
   }
+}
+
+function bodyOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, bytes.length - PREFIX_BYTES);
 }
 
 function withLook(detail: string, look: string): string {

@@ -92,6 +92,48 @@ export function recordGuarantees(bench: GiveBench): void {
     expect(left).toHaveLength(broker.capabilities.hasRetention ? 5 : 3);
   });
 
+  it('shows a quarantined event in clear text, and puts nothing back in a dry run', async () => {
+    const broker = await bench().open();
+    const event = anEvent();
+    await broker.publishEvents([event]);
+    const seen: unknown[] = [];
+    await broker.events.consume(
+      (input) => {
+        seen.push(input);
+        return { kind: 'quarantined', record: quarantined(event, input) };
+      },
+      { inFlightMax: 1 },
+    );
+    const [stored] = await bench().eventually('the record is stored', async () => {
+      const list = await broker.quarantine.list({ limit: 10 });
+      return list.length === 1 ? list : undefined;
+    });
+    if (stored === undefined) throw new Error('nothing is stored');
+    const { eventId, merchantId, type, data } = event;
+    const clear = await broker.quarantine.clearText(stored.record);
+    expect(clear).toMatchObject({
+      kind: 'event',
+      document: { type, header: { eventId, merchantId }, data },
+      problems: [],
+      event: { eventId, data },
+    });
+    const broken = { ...stored.record, bytes: stored.record.bytes.subarray(0, 20) };
+    expect(await broker.quarantine.clearText(broken)).toEqual({
+      kind: 'unreadable',
+      why: expect.any(String),
+    });
+    const dryRun = (stillRefused: () => Promise<string | null>) =>
+      broker.quarantine.requeue([stored.position], { isDryRun: true, stillRefused });
+    expect(await dryRun(async () => null)).toEqual({ requeued: 1, refused: [] });
+    expect(await dryRun(async () => 'no merchant')).toEqual({
+      requeued: 0,
+      refused: [{ position: stored.position, detail: 'it would be quarantined again: no merchant' }],
+    });
+    await bench().turn(broker);
+    expect(await broker.quarantine.list({ limit: 10 })).toEqual([stored]);
+    expect(seen).toHaveLength(1);
+  });
+
   it('can be closed twice, and without anything started', async () => {
     const broker = await bench().open();
     await Promise.all([broker.close(), broker.close()]);

@@ -153,10 +153,12 @@ describe.each(['asking a running service', 'opening the broker'])(
       const [first, second] = listed;
       expect(await json('quarantine', 'list', '--limit', '1', '--after', first.position)).toEqual([second]);
       const { hex, ...details } = await json('quarantine', 'show', first.position);
-      expect(details).toEqual(first);
+      expect(details).toMatchObject({ ...first, event: { header: { eventId: first.eventId } } });
+      const { out } = await operator('quarantine', 'show', first.position);
+      expect(out.includes('; unchecked, since')).toBe(mode === 'opening the broker');
       const file = join(dataDir, `${first.eventId}.bin`);
       const { base64 } = await json('quarantine', 'show', first.position, '--encoding', 'base64');
-      expect(await json('quarantine', 'show', first.position, '--file', file)).toEqual({ ...first, file });
+      expect(await json('quarantine', 'show', first.position, '--file', file)).toEqual({ ...details, file });
       expect([hex, base64]).toEqual([readFileSync(file, 'hex'), readFileSync(file, 'base64')]);
       expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ eventId: first.eventId });
       expect((await operator('quarantine', 'show', '999999')).err).toContain('there is no record at 999999');

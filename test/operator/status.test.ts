@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { serviceStatus, statusText } from '../../services/operator/cli/status-command.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonEventOf } from '../support/records/events.ts';
@@ -26,10 +27,11 @@ afterAll(async () => {
 test('the status command shows streams, producer, directory, quarantine and dead letters', async () => {
   const { code, out } = await runTool(where(), 'status');
   expect(code).toBe(0);
-  const [ready, more, ...others] = out.split('\n');
+  const [ready, more, run, ...others] = out.split('\n');
   expect(`${ready} ${more?.trimStart()}`).toMatch(
     /: ready; nothing waits to be written; directory .* 0 s ago; stuck handlers: none$/,
   );
+  expect(run).toBe(`  version ${manifest.version}, up for ${/\d+ s$/.exec(run ?? '')}`);
   expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(others).toEqual([
     'events: nothing waits',
@@ -44,6 +46,26 @@ test('the status command shows streams, producer, directory, quarantine and dead
     'endpoints: 0 active, 0 of them failing; 0 disabled, 0 of them by hookrail',
     expect.stringMatching(/^free disk: [1-9]\d* MiB$/),
   ]);
+});
+
+test('the status command tells the version and the uptime of each process, by the clock of its machine', async () => {
+  const own = { version: manifest.version, uptimeSeconds: expect.any(Number) };
+  const [{ startedAt, uptimeSeconds }] = (await toolAnswer(where(), 'status')).processes;
+  expect(Math.abs(Date.parse(startedAt) + uptimeSeconds * 1000 - Date.now())).toBeLessThan(5000);
+  const server = createServer(({ url }, response) => {
+    response.setHeader('Date', new Date(1_000_093_600_000).toUTCString());
+    const metrics = 'hookrail_build_info{version="7.8.9"} 1\nprocess_start_time_seconds 1000000000\n';
+    response.end(url === '/readyz' ? JSON.stringify({ ready: true, reasons: [] }) : metrics);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  expect((await toolAnswer(where(), 'status', url)).processes).toMatchObject([
+    own,
+    { version: '7.8.9', startedAt: '2001-09-09T01:46:40.000Z', uptimeSeconds: 93_600 },
+  ]);
+  expect((await runTool(where(), 'status', url)).out).toContain('\n  version 7.8.9, up for 26 h\n');
 });
 
 test('the status command names merchants on hold and counts endpoints and the free disk', async () => {

@@ -106,7 +106,8 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'the broker port',
-    files: /^services\/broker\/(broker|broker-status|inline|losses|publish|quarantine-find|stalls)\.ts$/,
+    files:
+      /^services\/broker\/(broker|broker-status|clear-text|inline|losses|publish|quarantine-find|stalls)\.ts$/,
     parts: ['domain'],
     packages: [],
     instead: 'A port speaks of the domain only, so that any engine can stand behind it.',

@@ -40,7 +40,7 @@ export const PROGRAMS: readonly Part[] = [
   {
     name: 'the executable',
     files: /^simulator\/(hookrail|completion)\.ts$/,
-    parts: ['the simulator', 'the client', 'domain', 'messages', 'the operator', 'the wiring'],
+    parts: ['the simulator', 'the client', 'domain', 'messages', 'process', 'the operator', 'the wiring'],
     instead: 'The executable chooses a tool and hands the line to it.',
   },
   {

@@ -1,8 +1,9 @@
+import { eventDocument, plainDocument } from '../../codec/clear-document.ts';
 import type { RecordDecoder } from '../../codec/record-codec.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
 import { type Quarantined, wouldReturn } from '../../domain/quarantine.ts';
 import type { Clock } from '../../process/clock.ts';
-import type { Broker, ListOptions, RecordStore, Requeued, RequeueOptions } from '../broker.ts';
+import type { Broker, ClearText, ListOptions, RecordStore, Requeued, RequeueOptions } from '../broker.ts';
 import { headOf, QUARANTINED_FOUND_MAX } from '../quarantine-find.ts';
 import type { CommitHalf } from './commit-half.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -52,6 +53,7 @@ export function quarantineStore(
       const [stored] = await read(ids);
       return stored && decoded(stored, decoderOf);
     },
+    clearText: async (record) => clearTextOf(record),
     async find(wanted) {
       const request = { kind: 'findQuarantined', wanted, limit: QUARANTINED_FOUND_MAX } as const;
       const reply = await thread.read(request);
@@ -73,13 +75,25 @@ export function quarantineStore(
   };
 }
 
+const UNREADABLE: ClearText = { kind: 'unreadable', why: 'its bytes are not a record of this version' };
+
+/** Returns what a record says: its bytes are JSON. */
+function clearTextOf(record: Quarantined): ClearText {
+  if (record.reason === 'attempt_stalled') {
+    const task = taskOf(record);
+    return task ? { kind: 'task', document: plainDocument(task) } : UNREADABLE;
+  }
+  const event = eventOf(record);
+  return event ? { kind: 'event', document: eventDocument(event), problems: [], event } : UNREADABLE;
+}
+
 async function requeue(
   records: readonly StoredRecord[],
   {
     queue,
     decoderOf,
     clock,
-    options: { newIdOf = () => null, stillRefused = async () => null },
+    options: { newIdOf = () => null, stillRefused = async () => null, isDryRun },
   }: {
     readonly queue: CommitQueue;
     readonly decoderOf: DecoderOf<Quarantined>;
@@ -97,7 +111,7 @@ async function requeue(
     else if (putBack) found.push({ id: Number(stored.key), putBack });
     else refused.push({ position: stored.key, detail: 'its bytes are not a record of this version' });
   }
-  if (found.length === 0) return { requeued: 0, refused };
+  if (found.length === 0 || isDryRun) return { requeued: found.length, refused };
   // Removed from the store and back on the stream in one commit.
   await queue.publish((half) => {
     for (const { id, putBack } of found) {

@@ -13,7 +13,7 @@ export function shown(
   { isJson, now }: { readonly isJson: boolean; readonly now: number },
 ): string {
   if (isJson) return visibleLines(JSON.stringify(result));
-  if (text) return visibleLines(text(result));
+  if (text) return visibleLines(text(result, (fields) => fieldLines(fields as Fields, now)));
   if (isPage(result)) {
     const rows = shown(result.items, { columns, isNewestFirst }, { isJson, now });
     return result.next === null ? rows : `${rows}\nolder ones: --after ${visible(result.next)}`;

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { timestamp } from '../../api/endpoint-json.ts';
 import { STREAM_NAMES } from '../../broker/broker-status.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { durationText } from '../../messages/relative-time.ts';
@@ -37,6 +38,9 @@ const ANSWER_MS_MAX = 5000;
 /** The process does not answer to the name in its address. */
 const MISDIRECTED = 421;
 const PARKED = 'hookrail_parked_tasks';
+const BUILD = 'hookrail_build_info';
+/** Of the metrics that every process of Node has; in seconds since the epoch. */
+const STARTED = 'process_start_time_seconds';
 const OVERDUE = 'hookrail_oldest_overdue_seconds';
 const READERS = { events: 'routers', tasks: 'senders', delayed: 'senders', journal: 'recorders' } as const;
 
@@ -53,6 +57,8 @@ interface ProcessState {
   readonly reasons: readonly string[];
   readonly waiting: readonly string[];
   readonly samples: readonly Sample[];
+  /** When it answered, by its own clock, milliseconds since the epoch; null = it did not say. */
+  readonly answeredAt: number | null;
 }
 
 type ServiceStatus = Awaited<ReturnType<typeof serviceStatus>>;
@@ -71,8 +77,9 @@ export async function serviceStatus(
   const states = await Promise.all(urls.map(stateOf));
   const samples = states.flatMap((state) => state.samples);
   return {
-    processes: states.map(({ samples: own, ...state }) => ({
+    processes: states.map(({ samples: own, answeredAt, ...state }) => ({
       ...state,
+      ...runOf(own, answeredAt),
       producerWaitingSeconds: largest(own, 'hookrail_producer_waiting_seconds'),
       producerWaitingBytes: largest(own, 'hookrail_producer_waiting_bytes'),
       directoryStalenessSeconds: largest(own, 'hookrail_directory_staleness_seconds'),
@@ -108,6 +115,16 @@ export async function serviceStatus(
   };
 }
 
+/** Returns what a process runs and for how long it has; each is null where the process does not tell it. */
+function runOf(samples: readonly Sample[], answeredAt: number | null) {
+  const version = samples.find(({ name }) => name === BUILD)?.labels.version ?? null;
+  const seconds = samples.find(({ name }) => name === STARTED)?.value;
+  if (seconds === undefined) return { version, startedAt: null, uptimeSeconds: null };
+  const startedAt = timestamp(seconds * 1000);
+  const uptime = answeredAt === null ? null : Math.max(0, Math.round(answeredAt / 1000 - seconds));
+  return { version, startedAt, uptimeSeconds: uptime };
+}
+
 /** Prints the state, a paragraph per item. */
 export function statusText(status: ServiceStatus): string {
   const lines = [
@@ -133,10 +150,19 @@ function processLines(process: ServiceStatus['processes'][number]): string[] {
   return [
     `${url}: ${ready ? 'ready' : 'NOT READY'}; ${producer}; directory proved up to date ${durationText(process.directoryStalenessSeconds)} ago; ` +
       `stuck handlers: ${process.stuckHandlers === 0 ? 'none' : process.stuckHandlers}`,
+    ...runLines(process),
     ...reasons.map((reason) => `  not ready: ${reason}`),
     ...waiting.map((line) => `  waiting: ${line}`),
     ...(withoutTls.length === 0 ? [] : [`  without TLS: ${withoutTls.join(', ')}`]),
   ];
+}
+
+function runLines({ version, uptimeSeconds }: ServiceStatus['processes'][number]): string[] {
+  const parts = [
+    ...(version === null ? [] : [`version ${version}`]),
+    ...(uptimeSeconds === null ? [] : [`up for ${durationText(uptimeSeconds)}`]),
+  ];
+  return parts.length === 0 ? [] : [`  ${parts.join(', ')}`];
 }
 
 function parkedOf(samples: readonly Sample[]) {
@@ -216,16 +242,19 @@ function largest(samples: readonly Sample[], wanted: string): number {
 async function stateOf(url: string): Promise<ProcessState> {
   const base = url.replace(/\/$/, '');
   const [readiness, metrics] = await Promise.all([bodyOf(`${base}/readyz`), bodyOf(`${base}/metrics`)]);
-  const { ready, reasons, waiting = [] } = JSON.parse(readiness);
-  return { url: base, ready, reasons, waiting, samples: samplesOf(metrics) };
+  const { ready, reasons, waiting = [] } = JSON.parse(readiness.text);
+  const { text, answeredAt } = metrics;
+  return { url: base, ready, reasons, waiting, samples: samplesOf(text), answeredAt };
 }
 
-async function bodyOf(url: string): Promise<string> {
+async function bodyOf(url: string): Promise<{ readonly text: string; readonly answeredAt: number | null }> {
   const { request } = await import('undici');
   try {
     const answer = await request(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     const text = await answer.body.text();
-    if (answer.statusCode !== MISDIRECTED) return text;
+    // The clock of its machine: that of this one may be another.
+    const at = Date.parse(`${answer.headers.date}`);
+    if (answer.statusCode !== MISDIRECTED) return { text, answeredAt: Number.isNaN(at) ? null : at };
     throw new OperatorError(`${url}: ${JSON.parse(text).error}`);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
@@ -237,7 +266,7 @@ async function bodyOf(url: string): Promise<string> {
 }
 
 function samplesOf(text: string): Sample[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('hookrail_'));
+  const lines = text.split('\n').filter((line) => /^(hookrail_|process_start_time)/.test(line));
   return lines.map((line) => {
     const at = line.lastIndexOf(' ');
     const [name = '', ...labels] = line.slice(0, at).split('{');

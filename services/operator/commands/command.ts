@@ -125,8 +125,8 @@ interface Described<As extends Arguments, Result> {
   readonly isNewestFirst?: true;
   /** Changes the result as the tool's own arguments ask. */
   shape?(result: Result, given: Given<As>): unknown;
-  /** Returns the text that a person reads, where it is no table. */
-  text?(result: Result): string;
+  /** Returns the text that a person reads, where it is no table. `fieldLines` lays fields out, a line for each. */
+  text?(result: Result, fieldLines: (fields: object) => string): string;
   /** Whether the result is one that scripts must notice: the exit code is that of a failure. */
   isFailure?(result: Result): boolean;
 }

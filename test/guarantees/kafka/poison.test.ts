@@ -215,6 +215,25 @@ await describeWithKafka('1,000 records of poison among good ones', (kafka) => {
     5 * WORK_MS_MAX,
   );
 
+  it('are shown to an operator in clear text, with the fault marked, or with why they cannot be', async () => {
+    const listed: { position: string; reason: string }[] = await operator(
+      ...['quarantine', 'list', '--limit', '1000'],
+    );
+    const shown = async (reason: string) => {
+      const { position = '' } = listed.find((record) => record.reason === reason) ?? {};
+      return operator('quarantine', 'show', position);
+    };
+    expect(await shown('simulated_in_production')).toMatchObject({
+      event: { type: 'fiatToCrypto', header: { merchantId: setup.merchantId, simulated: true } },
+      faults: [{ pointer: '/header/simulated' }],
+      unreadable: null,
+    });
+    expect(await shown('undecodable')).toMatchObject({
+      ...{ event: null, faults: [], unreadable: expect.any(String) },
+      wouldReturn: expect.stringContaining('still cannot be read'),
+    });
+  });
+
   it('are told to their merchant by the id of the event and of its user, with why they were not sent', async () => {
     const sent = (seed: string) => eventOf(setup.merchantId, seed);
     const { eventId, entityId, type, subType } = sent('decimal 7');

@@ -7,6 +7,7 @@ import {
 import { errorLine } from '../../../messages/error-message.ts';
 import type { Random } from '../../../process/random.ts';
 import type { Broker, RecordStore, Requeued } from '../../broker.ts';
+import { clearTextOf } from './clear-text.ts';
 import { CannotPutBack, type PutBackDeps, putBackRecord } from './put-back.ts';
 import { QuarantineIndex } from './quarantine-index.ts';
 import { positionText, readPosition, type StoredTopicRecord } from './record-position.ts';
@@ -78,12 +79,14 @@ export class QuarantineStore {
     return found;
   };
 
+  clearText: Broker['quarantine']['clearText'] = (record) => clearTextOf(record, this.#options);
+
   /**
    * See the port. Rejects with "outcome unknown" when brokers do not respond for 30 s: some may be requeued by then.
    */
   requeue: Broker['quarantine']['requeue'] = async (
     positions,
-    { newIdOf = () => null, stillRefused } = {},
+    { newIdOf = () => null, stillRefused, isDryRun } = {},
   ) => {
     const refused: Requeued['refused'][number][] = [];
     let requeued = 0;
@@ -94,7 +97,7 @@ export class QuarantineStore {
         const stored = await this.#decoded(item);
         const put = { key: item.key, newId: newIdOf(stored), stillRefused };
         const record = await putBackRecord(stored, put, this.#putBackDeps());
-        waiting.push(this.#putBack(item, record));
+        if (!isDryRun) waiting.push(this.#putBack(item, record));
       } catch (error) {
         if (!(error instanceof CannotPutBack)) throw error;
         refused.push({ position: positionText(item), detail: error.message });

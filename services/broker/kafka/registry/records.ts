@@ -1,5 +1,11 @@
 import { ByteWriter } from '../../../codec/byte-writer.ts';
-import { type DecodedEvent, EventDecoder, encodeEvent, schemaIdOf } from '../../../codec/event-avro.ts';
+import {
+  type ClearEvent,
+  type DecodedEvent,
+  EventDecoder,
+  encodeEvent,
+  schemaIdOf,
+} from '../../../codec/event-avro.ts';
 import { eventSchemaText, recordNameOf } from '../../../codec/event-schemas.ts';
 import { joinEntries, splitEntries, writeEntries } from '../../../codec/journal-blocks.ts';
 import type { RecordCodec, RecordDecoder } from '../../../codec/record-codec.ts';
@@ -177,6 +183,11 @@ export class KafkaRecords {
   /** Returns the event, or the reason why the record goes to quarantine. Never throws. */
   decodeEvent(bytes: Buffer | null): DecodedEvent {
     return this.#events.decode(bytes ?? NO_BYTES);
+  }
+
+  /** Returns an event's record in clear text, as far as it can be read. Never throws. */
+  clearEvent(bytes: Buffer): ClearEvent {
+    return this.#events.clearText(bytes);
   }
 
   #decoderOf<T>(codec: RecordCodec<T>, decoders: Kind<T>['decoders'], id: number): RecordDecoder<T> | string {

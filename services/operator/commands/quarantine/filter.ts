@@ -1,5 +1,5 @@
-import { QUARANTINE_REASONS, type Quarantined } from '../../domain/quarantine.ts';
-import { type Arguments, type Given, timeOf } from './arguments.ts';
+import { QUARANTINE_REASONS, type Quarantined } from '../../../domain/quarantine.ts';
+import { type Arguments, type Given, timeOf } from '../arguments.ts';
 
 /** Which quarantined records a command is about. */
 export const FILTER = {

@@ -1,16 +1,16 @@
-import { timestampOrNull } from '../../api/endpoint-json.ts';
-import type { Requeued } from '../../broker/broker.ts';
-import { newEventId, placeOf, type Quarantined } from '../../domain/quarantine.ts';
-import { type CulpritKind, culpritKey } from '../../domain/stalls/stall.ts';
-import type { Arguments, Given } from './arguments.ts';
-import type { BrokerContext, OperatedBroker } from './command.ts';
-import { FILTER, type Filter, filterOf, matcherOf } from './quarantine-filter.ts';
+import { timestampOrNull } from '../../../api/endpoint-json.ts';
+import type { Requeued } from '../../../broker/broker.ts';
+import { newEventId, placeOf, type Quarantined } from '../../../domain/quarantine.ts';
+import { type CulpritKind, culpritKey } from '../../../domain/stalls/stall.ts';
+import type { Arguments, Given } from '../arguments.ts';
+import type { BrokerContext, OperatedBroker } from '../command.ts';
+import { FILTER, type Filter, filterOf, matcherOf } from './filter.ts';
 
 /** The most positions in an audit entry. */
 const POSITIONS_MAX = 100;
 /** The most refusals, or new events, in a response; the others are still listed by `quarantine list`. */
 const SHOWN_MAX = 20;
-const CONFLICT =
+export const CONFLICT =
   'another event has this id: put back as it is, receivers would get two events under one webhook-id. Have the producer ' +
   'publish it under an id of its own, or publish it under a new one: --as-new-event';
 
