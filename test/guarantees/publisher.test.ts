@@ -57,7 +57,7 @@ it('an event names its key after kills, in its log line too, and neither webhook
       receiver.arrivals.find(({ eventId }) => eventId === header.eventId),
     );
     const shown = await eventually('the event is in the log', () =>
-      operator('events', 'show', header.eventId).catch(() => null),
+      operator('events', 'get', header.eventId).catch(() => null),
     );
     expect(shown).toMatchObject({
       ...{ merchantId: setup.merchantId, subType: 'SUCCESS' },

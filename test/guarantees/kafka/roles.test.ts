@@ -77,7 +77,7 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     await eventually('the delivery is in the log', delivered);
     const keys = await operator('keys', 'list');
     const producer = keys.find(({ kind }: { kind: string }) => kind === 'producer');
-    const shown = await operator('events', 'show', arrival.eventId);
+    const shown = await operator('events', 'get', arrival.eventId);
     expect(shown).toMatchObject({ publishedBy: producer.keyId, merchantId: setup.merchantId });
   });
 
@@ -89,7 +89,7 @@ await describeWithKafka('the api with recorder, the router and the sender as thr
     const { body } = await arrivalOf(eventId);
     expect(JSON.parse(body.toString())).toMatchObject({ type: 'KYC', subType: 'FULL_USER' });
     expect(body.toString()).toContain(userId);
-    const recorded = () => operator('events', 'show', eventId).catch(() => null);
+    const recorded = () => operator('events', 'get', eventId).catch(() => null);
     const shown = await eventually('the event is in the log', recorded);
     expect(shown).toMatchObject({ publishedBy: 'kafka', note: expect.stringContaining('brokers') });
   }, 150_000);
