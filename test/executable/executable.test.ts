@@ -61,6 +61,7 @@ beforeAll(async () => {
     env: {
       ...shell,
       HOOKRAIL_API_PORT: '0',
+      HOOKRAIL_CONSOLE_URL: 'https://hooks.example.com/console',
       HOOKRAIL_OPS_PORT: '0',
       HOOKRAIL_RATE_LIMIT_PER_MINUTE: '10000',
     },
