@@ -70,7 +70,7 @@ describe('the PostgreSQL of docker-compose.yml', () => {
   test('is migrated once it has its standby, by the operator command', () => {
     const { command, entrypoint = [], depends_on } = compose.services.migrate ?? {};
     expect(sourceOf(entrypoint[1])).toSatisfy(exists);
-    expect(command).toEqual(['store', 'migrate']);
+    expect(command).toEqual(['store', 'migrate', '--as', 'setup']);
     for (const name of names) expect(depends_on?.[name]?.condition).toBe('service_healthy');
   });
 
