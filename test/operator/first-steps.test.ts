@@ -38,7 +38,11 @@ test.each<[string, (folder: string) => Readonly<Record<string, string>>]>([
 ])(
   'the first steps work with %s',
   (_name, variables) => {
-    const environment = { HOOKRAIL_ENVIRONMENT: 'production', ...variables(folder) };
+    const environment = {
+      HOOKRAIL_ENVIRONMENT: 'production',
+      HOOKRAIL_OPERATOR: 'Ann',
+      ...variables(folder),
+    };
     const commands = commandsOf('docs/deploy.md', 'One process');
     expect(commands.length).toBe(4);
     const printed: string[] = [];
