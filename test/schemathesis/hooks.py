@@ -86,7 +86,7 @@ def before_call(context, case, kwargs):
         case.path_parameters.update(event_id=KEPT_EVENT)
     if name == "createPortalSession" and often(case):
         case.path_parameters.update(merchant_id=MERCHANT)
-    if name == "endPortalSessions" and often(case):
+    if name == "endPortalSessions" and (often(case) or case.path_parameters.get("merchant_id") == MERCHANT):
         case.path_parameters.update(merchant_id=OTHER_MERCHANT)
     if name == "endPortalSession" and sessions and often(case):
         case.path_parameters.update(merchant_id=MERCHANT, portal_session_uuid=sessions.pop())
