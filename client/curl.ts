@@ -9,6 +9,7 @@ export function curlOf(url: string, headers: Readonly<Record<string, string>>, b
   return parts.join(' \\\n  ');
 }
 
-function quoted(text: string): string {
+/** Returns a text in quotation marks, for a POSIX shell. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -36,7 +36,7 @@ export interface StreamPause {
   readonly waitMs: number;
 }
 
-/** What a failed connection says about the next one. `final`: it would fail too. */
+/** The reason why a connection failed. `final`: the next one would fail too. */
 export type StreamFailure =
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterMs: number | undefined }
   | { readonly kind: 'unreachable' | 'final' };

@@ -1,21 +1,22 @@
-import { keepPreviousData, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { FINAL } from '../../client/delivery-status.ts';
 import { bodyOf, rest } from './api.ts';
 import { isSignedOut, Refusal } from './refusal.ts';
 import { ended } from './session.ts';
 import type { Endpoint, Resent } from './shapes.ts';
 
 const TRIES_MAX = 3;
-/** What may still change is read again so often. */
+/** The time between two reads of something that may still change. */
 const AGAIN_MS = 3000;
 const ENDPOINTS_FRESH_MS = 60_000;
 const PAGE_ITEMS_MAX = 100;
 
-/** Reads of the API; what a refusal of 401 tells is that the session is over. */
+/** Reads of the API. A 401 means that the session is over. */
 export function makeQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
       onError: (error) => {
-        if (isSignedOut(error)) ended(client, (error as Refusal).code);
+        if (isSignedOut(error)) ended(client, error.code);
       },
     }),
     defaultOptions: {
@@ -39,7 +40,6 @@ export const storyQuery = (id: string) =>
     queryKey: ['story', id],
     queryFn: () =>
       bodyOf(rest.GET('/merchant/subjects/{subject_id}', { params: { path: { subject_id: id } } })),
-    placeholderData: keepPreviousData,
     refetchInterval: AGAIN_MS,
   });
 
@@ -50,11 +50,9 @@ export const eventQuery = (id: string) =>
     refetchInterval: AGAIN_MS,
   });
 
-const ENDED: readonly string[] = ['delivered', 'exhausted', 'refused', 'cancelled'];
-
 /** Returns whether nothing more happens to a delivery by itself. */
 export function isEnded(status: string): boolean {
-  return ENDED.includes(status);
+  return FINAL.includes(status);
 }
 
 export const deliveryQuery = (endpoint: string, id: string) =>

@@ -7,7 +7,7 @@ export class Refusal extends Error {
   readonly status: number;
   readonly code: string | undefined;
   readonly title: string;
-  /** What support asks for. */
+  /** Names the request to support. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | undefined;
 
@@ -29,6 +29,6 @@ export class Unreachable extends Error {
   }
 }
 
-export function isSignedOut(error: unknown): boolean {
+export function isSignedOut(error: unknown): error is Refusal {
   return error instanceof Refusal && error.status === 401;
 }

@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { exchange, takeCsrf } from './api.ts';
-import { isSignedOut, type Refusal } from './refusal.ts';
+import { isSignedOut } from './refusal.ts';
 
 export interface Session {
   readonly merchant_id: string;
@@ -39,7 +39,7 @@ async function read(): Promise<SignIn> {
   try {
     return entered(await (await exchange(at({ method: 'GET' }))).json());
   } catch (error) {
-    if (isSignedOut(error)) return { state: 'out', code: (error as Refusal).code };
+    if (isSignedOut(error)) return { state: 'out', code: error.code };
     throw error;
   }
 }

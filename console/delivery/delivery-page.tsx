@@ -7,7 +7,7 @@ import { EndpointName } from '../parts/endpoint-name.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loading } from '../parts/loading.tsx';
-import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
+import { inWords, Outcome, toneOf, triggerOf } from '../parts/outcome.tsx';
 import { Sentence } from '../parts/sentence.tsx';
 import { Time } from '../parts/time.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -16,7 +16,7 @@ import { explained } from './explained.ts';
 import { Resend } from './resend.tsx';
 import { ScheduleLine } from './schedule-line.tsx';
 
-/** What exactly was sent, what was answered, and what comes next. */
+/** Shows one delivery: the request, the response, and the attempts that follow. */
 export function DeliveryPage() {
   const { endpoint, id } = useParams({ from: '/endpoints/$endpoint/deliveries/$id' });
   const { data, error, refetch } = useQuery(deliveryQuery(endpoint, id));
@@ -56,10 +56,6 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
       <EventOf delivery={delivery} />
     </>
   );
-}
-
-function triggerOf(trigger: string): string {
-  return trigger === 'manual' ? 'resend' : trigger;
 }
 
 /** The event, and what its other endpoints got. */

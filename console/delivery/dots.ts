@@ -1,5 +1,5 @@
 import { endOf, plannedGap, scaleOf } from '../../client/schedule.ts';
-import { ATTEMPTS_MAX, retryDelaySeconds } from '../../services/domain/retry.ts';
+import { ATTEMPTS_MAX, retryDelaySeconds, TIERS } from '../../services/domain/retry.ts';
 import { isEnded } from '../api/reads.ts';
 import type { Attempt, DeliveryDetail } from '../api/shapes.ts';
 
@@ -21,10 +21,7 @@ export interface Dot {
 
 /** Seconds from the first attempt to attempt n, by the schedule. */
 const SINCE_FIRST = Array.from({ length: ATTEMPTS_MAX }, (_, index) =>
-  Array.from({ length: index }, (_gap, retry) => retryDelaySeconds(retry + 1)).reduce(
-    (sum, gap) => sum + gap,
-    0,
-  ),
+  TIERS.slice(0, index).reduce<number>((sum, tier) => sum + tier, 0),
 );
 
 function placeOf(number: number, max: number): number {
@@ -38,7 +35,8 @@ export function dotsOf(delivery: DeliveryDetail): readonly Dot[] {
   const { attempts, status, next_attempt_at: next } = delivery;
   const max = Math.max(1, Math.min(delivery.attempts_max, ATTEMPTS_MAX));
   const made = attempts.length;
-  const scale = scaleOf(made, plannedGap(delivery));
+  const planned = plannedGap(delivery);
+  const scale = scaleOf(made, planned);
   const isOver = isEnded(status);
   let dueAt = next === null ? null : Date.parse(next);
   return Array.from({ length: max }, (_, index): Dot => {
@@ -54,7 +52,7 @@ export function dotsOf(delivery: DeliveryDetail): readonly Dot[] {
     if (isOver) return { ...about, state: 'unused', at: null, gapMs: null };
     if (number > made + 1 && dueAt !== null) dueAt += plannedMs ?? 0;
     const at = dueAt === null ? null : new Date(dueAt).toISOString();
-    const gapMs = number === made + 1 ? (plannedGap(delivery) ?? null) : plannedMs;
+    const gapMs = number === made + 1 ? (planned ?? null) : plannedMs;
     return { ...about, state: number === made + 1 ? 'next' : 'later', at, gapMs };
   });
 }

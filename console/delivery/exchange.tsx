@@ -16,7 +16,7 @@ interface Props {
   readonly attempt: Attempt;
 }
 
-/** What was sent, and what was answered. */
+/** Shows the request and the response of an attempt. */
 export function Exchange({ delivery, attempt }: Props) {
   return (
     <div className="exchange">

@@ -37,7 +37,7 @@ export function Resend({ delivery }: { readonly delivery: DeliveryDetail }) {
 }
 
 function whyNot(isReader: boolean, isTest: boolean, isRemoved: boolean): string | undefined {
-  if (isReader) return 'Your link was made to look only.';
+  if (isReader) return 'Your link is read-only.';
   if (isTest) return 'A test is not sent again: send another test.';
   return isRemoved ? 'Its body is no longer kept.' : undefined;
 }

@@ -34,7 +34,7 @@ export function FindPage() {
   );
 }
 
-/** What has an id. One thing that has a screen is shown at once. */
+/** Lists the things that have an id. When there is one, and it has a screen, opens that screen. */
 export function FoundPage() {
   const { id } = useParams({ from: '/find/$id' });
   useTitle(`Find ${id}`);

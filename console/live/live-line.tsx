@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatDuration } from '../../client/duration.ts';
 import { EndpointName } from '../parts/endpoint-name.tsx';
-import { inWords, Outcome } from '../parts/outcome.tsx';
+import { inWords, Outcome, triggerOf } from '../parts/outcome.tsx';
 import { shortId } from '../parts/short-id.ts';
 import { Countdown, Time } from '../parts/time.tsx';
 import type { LiveRow, Result } from './live-row.ts';
@@ -26,9 +26,7 @@ export function LiveLine({ row, style, index }: Props) {
           <span className="type">{type}/</span>
           {subType}
         </Way>
-        {trigger === 'live' ? null : (
-          <span className="chip">{trigger === 'manual' ? 'resend' : trigger}</span>
-        )}
+        {trigger === 'live' ? null : <span className="chip">{triggerOf(trigger)}</span>}
       </span>
       <span role="cell" className="subject">
         <Link to="/subjects/$id" params={{ id: subject }} title={`The story of ${subject}`}>

@@ -1,6 +1,6 @@
 import type { LiveRow, Unordered } from './live-row.ts';
 
-/** So many rows are kept: older ones are in the lists of the API. */
+/** The most rows that are kept: older ones are in the lists of the API. */
 const ROWS_MAX = 3000;
 /** News is shown in steps, so that a burst does not keep the page busy. */
 const SHOWN_AFTER_MS = 100;

@@ -3,19 +3,19 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { endpointsQuery } from '../api/reads.ts';
-import { isSignedOut, type Refusal } from '../api/refusal.ts';
+import { isSignedOut } from '../api/refusal.ts';
 import { ended, useSession } from '../api/session.ts';
 import { labelOf } from '../parts/endpoint-name.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
-import type { LiveFilters } from './live-filters.ts';
+import { type LiveFilters, liveFiltersIn } from './live-filters.ts';
 import { LiveList } from './live-list.tsx';
 import { LiveLog } from './live-log.ts';
 import { isFailed } from './live-row.ts';
 import { fillLive, type LiveState } from './live-source.ts';
 
-/** What arrives now, and what does not. */
+/** Shows deliveries as they happen, and the events that an endpoint did not get. */
 export function LivePage() {
   useTitle('Live');
   const filters = useSearch({ from: '/live' });
@@ -53,7 +53,7 @@ function useLive(type: string | undefined, endpoint: string | undefined) {
     const { signal } = ending;
     const failed = (thrown: Error) => {
       if (signal.aborted) return;
-      if (isSignedOut(thrown)) ended(client, (thrown as Refusal).code);
+      if (isSignedOut(thrown)) ended(client, thrown.code);
       setError(thrown);
     };
     setRead(false);
@@ -78,10 +78,10 @@ function useLive(type: string | undefined, endpoint: string | undefined) {
 }
 
 const STATES: Readonly<Record<LiveState, string>> = {
-  connecting: 'The connection is made.',
-  live: 'What happens is shown at once.',
-  'catching up': 'The connection was broken. What happened meanwhile is being read.',
-  reconnecting: 'The connection broke. It is made again, and nothing is lost.',
+  connecting: 'Connecting to the service.',
+  live: 'Events are shown as they happen.',
+  'catching up': 'The connection was broken. Missed events are being loaded.',
+  reconnecting: 'The connection broke. The console is reconnecting, and nothing is lost.',
 };
 
 function State({ state }: { readonly state: LiveState }) {
@@ -96,9 +96,7 @@ function Filters({ filters }: { readonly filters: LiveFilters }) {
   const navigate = useNavigate({ from: '/live' });
   const { data: endpoints = [] } = useQuery(endpointsQuery);
   const set = (change: Record<string, string | true | undefined>) => {
-    const search = Object.fromEntries(
-      Object.entries({ ...filters, ...change }).filter(([, value]) => value !== undefined),
-    ) as LiveFilters;
+    const search = liveFiltersIn({ ...filters, ...change });
     void navigate({ to: '/live', search, replace: true });
   };
   return (

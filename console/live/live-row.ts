@@ -1,7 +1,8 @@
+import { STATUS_AFTER } from '../../client/delivery-status.ts';
 import type { StreamNews } from '../../client/merchant-stream.ts';
 import type { Delivery, EventListed } from '../api/shapes.ts';
 
-/** What has become of an event at an endpoint, as far as it is known. */
+/** The result of an event at an endpoint, as far as it is known. */
 export type Result =
   | { readonly kind: 'pending' }
   | { readonly kind: 'skipped'; readonly reason: string }
@@ -42,13 +43,6 @@ export function isRowNews(news: StreamNews): news is RowNews {
   return ['routed', 'skipped', 'attempt', 'cancelled'].includes(news.kind);
 }
 
-const AFTER: Readonly<Record<string, 'delivered' | 'failed' | 'exhausted' | 'refused'>> = {
-  delivered: 'delivered',
-  retry: 'failed',
-  exhausted: 'exhausted',
-  refused: 'refused',
-};
-
 export function rowOfNews(news: RowNews): Unordered {
   const { data } = news;
   const about = {
@@ -75,7 +69,7 @@ function resultOf(news: Exclude<RowNews, { kind: 'skipped' }>): Result {
     news.data;
   return {
     kind: 'tried',
-    status: AFTER[outcome] ?? 'failed',
+    status: STATUS_AFTER[outcome] ?? 'failed',
     answered: response_status,
     failure: failure_code,
     durationMs: duration_ms,

@@ -69,7 +69,7 @@ export async function fillLive(log: LiveLog, options: Options): Promise<void> {
   for await (const news of followStream(source, { signal, query, onOpen, onPaused })) {
     state.heard(news);
     if (news.kind === 'endpoint_changed') onEndpointChanged();
-    // What is missing is in the lists.
+    // The lists have the events that the stream has left out.
     if (news.kind === 'gap') {
       isPastRead = false;
       void readPast();

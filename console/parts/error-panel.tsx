@@ -1,7 +1,7 @@
 import { Refusal } from '../api/refusal.ts';
 import { Copy } from './copy.tsx';
 
-/** What went wrong, in the words of the API, with the id of the request for support. */
+/** Shows an error in the words of the API, with the id of the request for support. */
 export function ErrorPanel({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
   const isRefused = error instanceof Refusal;
   // An id that nothing has is an answer, not a fault.

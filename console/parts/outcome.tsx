@@ -35,3 +35,8 @@ export function toneOf(status: string): Tone {
 export function inWords(word: string): string {
   return word.replaceAll('_', ' ');
 }
+
+/** Returns the console's word for why a delivery was made. */
+export function triggerOf(trigger: string): string {
+  return trigger === 'manual' ? 'resend' : trigger;
+}

@@ -15,7 +15,7 @@ export function MachineGraph({ type, table, reached }: Props) {
   const now = reached.at(-1);
   const taken = new Set(reached.slice(1).map((state, index) => `${reached[index]} ${state}`));
   const isTaken = (from: string, to: string) => taken.has(`${from} ${to}`);
-  // What was taken is drawn last, over the rest.
+  // The arrows of the way that was taken are drawn last, over the others.
   const drawn = [...arrows].sort((a, b) => Number(isTaken(a.from, a.to)) - Number(isTaken(b.from, b.to)));
   const says = `${type}: ${reached.join(', then ')}. The state now is ${now ?? 'not known'}.`;
   const head = `head-${type}`;

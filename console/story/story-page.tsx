@@ -18,9 +18,9 @@ import { StoryEvents } from './story-events.tsx';
 /** Everything about a transaction, an account or a user: what happened, and what each endpoint has of it. */
 export function StoryPage() {
   const { id } = useParams({ from: '/subjects/$id' });
-  const { data: story, error, refetch, isPlaceholderData } = useQuery(storyQuery(id));
-  useTitle(story && !isPlaceholderData ? `${inWords(story.kind)} ${shortId(id)}` : 'Story');
-  if (story === undefined || isPlaceholderData)
+  const { data: story, error, refetch } = useQuery(storyQuery(id));
+  useTitle(story ? `${inWords(story.kind)} ${shortId(id)}` : 'Story');
+  if (story === undefined)
     return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
   return (
     <>

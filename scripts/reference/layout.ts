@@ -11,7 +11,7 @@ export interface Page {
   readonly label?: string;
   readonly section: (typeof SECTIONS)[number];
   readonly summary: string;
-  /** What readers ask for whom the page is, in their words: the search finds it by each. */
+  /** The questions that the page answers, in the words of those who ask: the search finds it by each. */
   readonly phrases?: readonly string[];
   readonly content: Html;
   /** The headings listed below the page in the list of pages. */

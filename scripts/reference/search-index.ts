@@ -8,7 +8,7 @@ interface Entry {
   readonly text: string;
   /** The names of what it describes: one who asks for such a name wants this entry. */
   readonly names?: readonly string[];
-  /** What readers ask who want it. */
+  /** The questions that it answers, in the words of those who ask. */
   readonly phrases?: readonly string[];
 }
 

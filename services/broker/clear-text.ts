@@ -1,7 +1,7 @@
 import type { ContentFault } from '../domain/content/content-fault.ts';
 import type { DomainEvent } from '../domain/event.ts';
 
-/** What a quarantined record says, for people. A part of the broker port (broker.ts). */
+/** The content of a quarantined record, for people. A part of the broker port (broker.ts). */
 export type ClearText =
   | {
       readonly kind: 'event';

@@ -62,7 +62,7 @@ export type DecodedEvent =
   | { readonly ok: true; readonly event: DomainEvent }
   | ({ readonly ok: false; readonly reason: QuarantineReason; readonly detail: string } & ReadableHead);
 
-/** What a record says for people: also one that breaks rules, with each of them; or why it cannot be read. */
+/** The content of a record, for people, with every rule that it breaks; or why it cannot be read. */
 export type ClearEvent =
   | { readonly document: unknown; readonly problems: readonly EventProblem[]; readonly event?: DomainEvent }
   | { readonly why: string };

@@ -132,7 +132,7 @@ function readableHeader(own: Type, root: Type, body: Buffer): Header {
   try {
     own.decode(body, 0, resolver);
   } catch {
-    // What was read before the fault is returned.
+    // The fields before the fault are returned.
   }
   return found;
 }

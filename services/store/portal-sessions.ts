@@ -1,7 +1,7 @@
 /** Portal sessions, with which people use the console for one merchant: a part of the store port (store.ts). */
 import type { Actor } from './change.ts';
 
-/** What a session may do: `read` only looks. */
+/** The rights of a session: `read` changes nothing. */
 export const PORTAL_ACCESS = ['read', 'write'] as const;
 export type PortalAccess = (typeof PORTAL_ACCESS)[number];
 

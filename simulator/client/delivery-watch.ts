@@ -1,3 +1,4 @@
+import { FINAL } from '../../client/delivery-status.ts';
 import { formatCountdown } from '../../client/duration.ts';
 import type { StreamNews, StreamPause } from '../../client/merchant-stream.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
@@ -6,7 +7,7 @@ import { EndpointNames } from './endpoint-names.ts';
 import type { MerchantApi } from './merchant-api.ts';
 import { sleep } from './sleep.ts';
 import type { Watched, WatchedDelivery, WatchNews } from './watch-news.ts';
-import { FINAL, WatchedEvents } from './watched-events.ts';
+import { WatchedEvents } from './watched-events.ts';
 
 export type { Watched, WatchNews } from './watch-news.ts';
 

@@ -1,3 +1,4 @@
+import { FINAL, STATUS_AFTER } from '../../client/delivery-status.ts';
 import type { StreamNews } from '../../client/merchant-stream.ts';
 import type { EndpointNames } from './endpoint-names.ts';
 import type { DeliveryDetailAnswer } from './merchant-api.ts';
@@ -26,14 +27,6 @@ interface Entry {
   /** The stream may have missed attempts. */
   isUnclear: boolean;
 }
-
-export const FINAL: readonly string[] = ['delivered', 'exhausted', 'refused', 'cancelled'];
-const STATUS_AFTER: Readonly<Record<string, WatchedDelivery['status']>> = {
-  delivered: 'delivered',
-  retry: 'failed',
-  exhausted: 'exhausted',
-  refused: 'refused',
-};
 
 /** An event of which the stream says nothing for this long is looked up: it may have been sent before. */
 const UNSEEN_MS = 2000;

@@ -1,6 +1,6 @@
+import { FINAL } from '../../client/delivery-status.ts';
 import { formatCountdown } from '../../client/duration.ts';
 import type { Watched, WatchedDelivery } from '../client/watch-news.ts';
-import { FINAL } from '../client/watched-events.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Session } from '../session.ts';
 

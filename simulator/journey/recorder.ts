@@ -1,3 +1,4 @@
+import { FINAL } from '../../client/delivery-status.ts';
 import { decodeEventJson, eventToJson } from '../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { EVENT, pageOf } from '../client/answer-shape.ts';
@@ -22,7 +23,6 @@ export interface Wanted {
 }
 
 const PAGE_ITEMS = 100;
-const FINAL = ['delivered', 'exhausted', 'refused', 'cancelled'];
 
 /** Lists the events that are wanted, newest first, until `isEnough`. */
 export function listEvents(

@@ -1,3 +1,4 @@
+import { FINAL } from '../../client/delivery-status.ts';
 import { formatDuration } from '../../client/duration.ts';
 import { ApiRefusal } from '../client/api-refusal.ts';
 import { MerchantApi } from '../client/merchant-api.ts';
@@ -8,7 +9,6 @@ const LOOK_MS_MIN = 100;
 const LOOK_MS_MAX = 2000;
 /** A resend has one attempt, of ten seconds. */
 const FOLLOW_MS = 30_000;
-const FINAL = ['delivered', 'exhausted', 'refused', 'cancelled'];
 
 /**
  * Delivers chosen events a second time, to every endpoint that has accepted one: a webhook with the same `webhook-id`,

@@ -40,7 +40,7 @@ const origin = fc.record({
   valueBytes: or(small),
   isWhole: fc.boolean(),
 });
-/** What could be read of an event. */
+/** The fields of an event that could be read. */
 const about = fc.record(
   { entityId: text, subjectId: text, type: fc.constant('KYC' as const), subType: text, occurredAt: time },
   { requiredKeys: [] },

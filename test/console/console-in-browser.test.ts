@@ -128,7 +128,7 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
     await rows(page).first().locator('.whole').waitFor();
     await page.getByLabel('Failed only').check();
     await rows(page).first().locator('.whole').click();
-    await page.getByText('Your link was made to look only.').waitFor();
+    await page.getByText('Your link is read-only.').waitFor();
     expect(await page.getByRole('button', { name: 'Resend' }).isDisabled()).toBe(true);
     await context.close();
   });

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
 
-/** What is read before the first screen may weigh so much, compressed. */
+/** The most that a browser loads before it shows the first screen, compressed. */
 const FIRST_SCREEN_BYTES_MAX = 150 * 1024;
 
 let api: TestApi;
@@ -95,7 +95,7 @@ test('the first screen of the console loads at most 150 KB of script, compressed
     if (loaded.has(path)) return;
     const text = await (await get(path)).text();
     loaded.set(path, text);
-    // What it imports is loaded with it; what it may import later is not.
+    // A static import is loaded with it; a dynamic one is not.
     for (const [, name] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g))
       await load(`/console/assets/${name}`);
   };

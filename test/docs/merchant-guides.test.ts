@@ -11,7 +11,7 @@ import { CANCEL_REASONS } from '../../services/domain/outcome.ts';
 import { PARKED_REASONS } from '../../services/domain/task.ts';
 
 const guides = guidePages().filter(({ section, path }) => section === 'Guides' && path !== '');
-/** What only those who have the service itself can type or set. */
+/** Commands and settings that only the operator of the service can use. */
 const NOT_THEIRS =
   /\bnpm |\bnpx\b|\bcheckout\b|\bHOOKRAIL_(?!BASE_URL\b|API_KEY\b)[A-Z_]+|hookrail (?:operator|serve|start)\b/;
 /** A paragraph that says whose it is, and the part of the quickstart for those who have the service. */

@@ -12,5 +12,5 @@ export interface Part {
   readonly instead: string;
 }
 
-/** What computes, and nothing else. */
+/** Parts that compute, and do nothing else. */
 export const DOMAIN = ['domain', 'the samples'];

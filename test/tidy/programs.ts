@@ -3,7 +3,7 @@ import { DOMAIN, type Part } from './part.ts';
 /** The parts that are programs of their own: they call the service as an outsider would. */
 export const PROGRAMS: readonly Part[] = [
   {
-    // What the programs share that call the merchant API: one runs on Node, one in a browser.
+    // Code that the programs share which call the merchant API: one runs on Node, one in a browser.
     name: 'the client',
     files: /^client\//,
     parts: ['domain'],

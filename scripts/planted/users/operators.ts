@@ -2,7 +2,7 @@ import type { PlantedBug } from '../planted-bug.ts';
 
 const LOOKS = 'test/operator/looks.test.ts';
 
-/** Whoever looks at a merchant's data, or changes something, is in the audit with a name. */
+/** Bugs by which the audit lacks the name of an operator who changes something or looks at a merchant's data. */
 export const OPERATOR_BUGS: readonly PlantedBug[] = [
   {
     id: 'nameless-in-production',

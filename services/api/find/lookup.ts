@@ -40,7 +40,7 @@ export function lookUp(context: ApiContext): RequestHandler {
   };
 }
 
-/** What only the quarantine has. Throws when that has nothing either. */
+/** Returns the thing in quarantine that has the id. Throws ApiError when there is none. */
 async function quarantined(context: ApiContext, merchantId: string, id: string): Promise<Found> {
   const search = await quarantinedAbout(quarantineOf(context), merchantId, id);
   const [newest] = search.records;

@@ -10,6 +10,7 @@ import {
 } from '../../../services/domain/versions/body-differences.ts';
 import { type EventAnswer, type EventListed, MerchantApi } from '../../client/merchant-api.ts';
 import { clockTime } from '../../client/timeline.ts';
+import { counted } from '../../counted.ts';
 import { usage } from '../../exit.ts';
 import type { Output } from '../../output.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../../session.ts';
@@ -77,7 +78,7 @@ async function compare(session: Session, options: CompareOptions): Promise<void>
   const older = named.length === 0 ? await bodiesOf(api, options) : new Map<string, string | null>();
   const compared: Compared[] = [];
   for (const event of newer) {
-    // What came between the two pages has pushed the oldest ones out of the second.
+    // Events that came between the two reads have pushed the oldest ones out of the second page.
     const before = older.has(event.event_uuid)
       ? older.get(event.event_uuid)
       : (await api.event(event.event_uuid, OLDER)).body;
@@ -188,8 +189,4 @@ function summary(compared: readonly Compared[]): string {
   ] as const;
   const said = parts.filter(([number]) => number > 0).map(([number, text]) => `${number} ${text}`);
   return `${counted(compared.length, 'event')}: ${said.join(', ')}`;
-}
-
-function counted(count: number, thing: string): string {
-  return count === 1 ? `1 ${thing}` : `${count} ${thing}s`;
 }

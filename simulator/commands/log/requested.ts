@@ -1,7 +1,7 @@
+import { FINAL } from '../../../client/delivery-status.ts';
 import { formatCountdown } from '../../../client/duration.ts';
 import { EndpointNames, endpointJson } from '../../client/endpoint-names.ts';
 import type { MerchantApi } from '../../client/merchant-api.ts';
-import { FINAL } from '../../client/watched-events.ts';
 import { CommandFailure, EXIT } from '../../exit.ts';
 import type { Session } from '../../session.ts';
 import { shortId } from '../wait-end.ts';

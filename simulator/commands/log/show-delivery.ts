@@ -1,3 +1,4 @@
+import { quoted } from '../../../client/curl.ts';
 import { visible } from '../../../services/domain/text/visible-text.ts';
 import type { EndpointName } from '../../client/endpoint-names.ts';
 import type { DeliveryDetailAnswer } from '../../client/merchant-api.ts';
@@ -129,8 +130,4 @@ export function asCurl(
     ...headers,
     `--data-binary ${quoted(delivery.body ?? '')}`,
   ].join(' \\\n  ');
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

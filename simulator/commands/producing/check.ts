@@ -2,6 +2,7 @@ import type { components } from '../../../client/generated/merchant-api.ts';
 import { eventToJson } from '../../../services/codec/event-json.ts';
 import type { DomainEvent } from '../../../services/domain/event.ts';
 import { bodyOf } from '../../client/api-client.ts';
+import { counted } from '../../counted.ts';
 import { CommandFailure, EXIT, usage } from '../../exit.ts';
 import type { Output } from '../../output.ts';
 import type { Session } from '../../session.ts';
@@ -49,11 +50,10 @@ function describe(judged: Judged, output: Output): string {
   return output.row([
     `${start}  ${id}`,
     ...(endpoints
-      ? [`to ${counted(endpoints.routed)}`, `${counted(endpoints.skipped)} would not get it`]
+      ? [
+          `to ${counted(endpoints.routed, 'endpoint')}`,
+          `${counted(endpoints.skipped, 'endpoint')} would not get it`,
+        ]
       : []),
   ]);
-}
-
-function counted(endpoints: number): string {
-  return endpoints === 1 ? '1 endpoint' : `${endpoints} endpoints`;
 }

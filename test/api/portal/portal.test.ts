@@ -193,7 +193,7 @@ function suite(start: () => Promise<TestApi>): void {
     expect(await codeOf(open(unopened.token))).toEqual([401, 'portal_link_invalid']);
   });
 
-  test('no merchant and no session is found that does not exist', async () => {
+  test('an unknown merchant and an unknown session are not found', async () => {
     const unknown = crypto.randomUUID();
     const { platform: key } = api.keys;
     const paths = [sessionsOf('nobody'), `${sessionsOf('nobody')}/${unknown}`];
@@ -203,7 +203,7 @@ function suite(start: () => Promise<TestApi>): void {
     expect(await codeOf(api.call('DELETE', path, { key }))).toEqual([404, 'portal_session_not_found']);
   });
 
-  test('the console has other limits of time when the platform says so', async () => {
+  test('the platform sets how long a link and a session last', async () => {
     const made = await link({ link_minutes: 1, session_minutes: 5 });
     const left = Date.parse(made.link_expires_at) - Date.now();
     expect([left > 0, left <= MINUTE_MS]).toEqual([true, true]);

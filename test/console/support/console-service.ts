@@ -1,15 +1,10 @@
-import { hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
-import { KeyRing } from '../../../services/keys/keyring.ts';
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
-import { systemClock } from '../../../services/process/clock.ts';
-import { systemRandom } from '../../../services/process/random.ts';
-import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
 import { accessTo, simHere } from '../../simulator/support/command-line.ts';
 import {
   type AnsweringReceiver,
   startAnsweringReceiver,
 } from '../../support/receivers/answering-receiver.ts';
-import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
+import { prepareSetup } from '../../support/service/system.ts';
 
 /** Markup in every text that a stranger writes: it must be shown, and do nothing. */
 export const HOSTILE = '<img src=x onerror="document.title=1"><b>bold</b>\u202egnp';
@@ -29,7 +24,6 @@ export interface ConsoleService {
 
 export async function startConsoleService(): Promise<ConsoleService> {
   const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
-  const platformKey = await createPlatformKey(setup);
   const hookrail = await startHookrail(setup.environment);
   const receiver = await startAnsweringReceiver(setup.receiverCert);
   receiver.answerAt('/broken', { status: 500, body: `{"error":"${HOSTILE.replaceAll('"', "'")}"}` });
@@ -56,7 +50,7 @@ export async function startConsoleService(): Promise<ConsoleService> {
       const path = `/platform/merchants/${setup.merchantId}/portal-sessions`;
       const response = await fetch(hookrail.apiUrl + path, {
         method: 'POST',
-        headers: { authorization: `API-Key ${platformKey}`, 'content-type': 'application/json' },
+        headers: { authorization: `API-Key ${setup.platformKey}`, 'content-type': 'application/json' },
         body: JSON.stringify(options),
       });
       const { url } = (await response.json()) as { url?: string };
@@ -68,28 +62,4 @@ export async function startConsoleService(): Promise<ConsoleService> {
       await hookrail.stop();
     },
   };
-}
-
-async function createPlatformKey({ dataDir }: ServiceSetup): Promise<string> {
-  const clock = systemClock();
-  const store = await openSqliteStore({
-    file: `${dataDir}/store.db`,
-    clock,
-    healthPolicy: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
-    keyRing: KeyRing.read(`${dataDir}/keyring.json`),
-  });
-  const key = newApiKey('platform', 'sandbox', systemRandom.bytes(32));
-  await store.keys.create({
-    keyId: systemRandom.uuid(),
-    kind: 'platform',
-    merchantId: null,
-    hash: hashApiKey(key),
-    hint: key.slice(-4),
-    name: null,
-    createdAt: clock.now(),
-    revokedAt: null,
-    lastUsedAt: null,
-  });
-  await store.close();
-  return key;
 }

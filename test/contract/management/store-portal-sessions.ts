@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { OPERATOR, START } from '../../support/records/journal-entries.ts';
+import { HOUR_MS, OPERATOR, START } from '../../support/records/journal-entries.ts';
 import type { StoreUnderTest } from '../store-place.ts';
 
-const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PLATFORM = { kind: 'api_key', keyId: 'plk' } as const;
 

@@ -19,12 +19,12 @@ export interface Process {
 }
 
 /**
- * What was accepted of a few entities, in order, and the sequences that routers saw; through processes that come and go on
- * any engine.
+ * Records the events of a few entities in the order of their acceptance, and the sequences that routers saw, while
+ * processes come and go on any engine.
  */
 export class SequenceHistory {
   readonly processes: Process[] = [];
-  /** What happened, to be read when it fails. */
+  /** The steps so far, for the message of a failure. */
   readonly told: string[] = [];
   readonly #chance: Chance;
   readonly #entities: readonly string[];

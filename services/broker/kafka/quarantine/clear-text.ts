@@ -31,7 +31,7 @@ export async function clearTextOf(
 }
 
 function kindOf(topic: string | undefined, topics: PutBackDeps['topics']): 'event' | 'task' | 'journal' {
-  // What no topic of this deployment has was an event of one with other names.
+  // The record is from a deployment with other topic names: only events are read from topics of any name.
   if (topic === undefined || topic === topics.events || !topicList(topics).includes(topic)) return 'event';
   return topic === topics.journal ? 'journal' : 'task';
 }

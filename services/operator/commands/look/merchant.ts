@@ -30,7 +30,7 @@ export const MERCHANT_LOOKS = {
 /** Merchants on hold that a state of the service names. */
 const NAMES_MAX = 5;
 
-/** What the state of the service tells of its merchants. */
+/** The merchants on hold, and the number of endpoints in each state. */
 export interface MerchantsSummary {
   readonly onHold: { readonly count: number; readonly names: readonly string[] };
   readonly endpoints: EndpointCounts;

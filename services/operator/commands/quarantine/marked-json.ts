@@ -60,7 +60,7 @@ function nearest(pointer: string, there: ReadonlySet<string | undefined>): strin
   return found;
 }
 
-/** What a mark says is foreign text, too: a name in a pointer must not begin a line of its own. */
+/** Returns the line that marks a fault. Its pointer is foreign text: a name in it must not begin a line of its own. */
 function markLine({ pointer, detail }: ContentFault, indent: string): string {
   return plain.fold(visible(`${indent}^ ${pointer} ${detail}`), WIDTH);
 }
