@@ -33,7 +33,7 @@ export async function everyEndpoint(
   { dialect, rows }: Statements,
   { merchantId, status, isFailing, limit, after }: Parameters<Endpoints['every']>[0],
 ): ReturnType<Endpoints['every']> {
-  const values: unknown[] = [placeAfter(after), Math.min(limit, PAGE_MAX)];
+  const values: unknown[] = [placeAfter(after), Math.min(limit, PAGE_MAX + 1)];
   const value = (each: unknown) => `$${values.push(each)}`;
   const conditions = ['e.seq < $1'];
   if (merchantId !== undefined) conditions.push(`e.merchant_id = ${value(merchantId)}`);
