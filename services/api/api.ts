@@ -227,12 +227,8 @@ function mountPortal(
   context: ApiContext,
   { general, validated }: { readonly general: RequestHandler; readonly validated: readonly RequestHandler[] },
 ): void {
-  const open = (...handlers: RequestHandler[]) => [
-    authenticate('platform', context),
-    general,
-    ...validated,
-    ...handlers,
-  ];
+  const platform = [authenticate('platform', context), general, ...validated];
+  const open = (...handlers: RequestHandler[]) => [...platform, ...handlers];
   const sessions = '/platform/merchants/{merchant_id}/portal-sessions';
   route(app, sessions, {
     post: open(createPortalSession(context)),

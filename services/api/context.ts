@@ -134,7 +134,7 @@ export async function awaitPublished(context: ApiContext, outboxId: number): Pro
 /** Returns the author of what the request changes: its key, or its session of the console. */
 export function actorOf({ locals }: Response): Actor {
   const requestId = String(locals.requestId);
-  if (locals.portal) return { kind: 'portal', ...locals.portal, requestId };
+  if (locals.portal) return { ...locals.portal, requestId };
   return { kind: 'api_key', keyId: String(locals.keyId), requestId };
 }
 

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
+import type { portalActor } from '../store/portal-sessions.ts';
 import type { PublishRights } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Activity } from '../watchdog/activity.ts';
@@ -16,8 +17,8 @@ declare global {
       route?: string;
       /** Of the key, or of the session of the console. */
       keyId?: string;
-      /** Of the session, when the request comes from the console. */
-      portal?: { readonly sessionId: string; readonly person?: string };
+      /** The author, when the request comes from the console. */
+      portal?: ReturnType<typeof portalActor>;
       /** Looks the key or session up again. */
       isStillValid?: () => Promise<boolean>;
       /** The types and merchants that a producer's key may publish. */

@@ -2,8 +2,7 @@
 import type { Actor } from './change.ts';
 
 /** The rights of a session: `read` changes nothing. */
-export const PORTAL_ACCESS = ['read', 'write'] as const;
-export type PortalAccess = (typeof PORTAL_ACCESS)[number];
+export type PortalAccess = 'read' | 'write';
 
 /**
  *     link made ──► opened ──► ended
@@ -58,4 +57,9 @@ export interface PortalSessions {
     sessions: { readonly merchantId: string; readonly sessionId?: string },
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<number>;
+}
+
+/** Returns the author of what is done in a session. */
+export function portalActor({ sessionId, person }: Pick<PortalSession, 'sessionId' | 'person'>) {
+  return { kind: 'portal', sessionId, ...(person === null ? {} : { person }) } as const;
 }

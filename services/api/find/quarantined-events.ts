@@ -1,5 +1,5 @@
 /**
- * The events of a merchant that are in quarantine: they were never routed, so the store does not have them. Whoever looks for
+ * The events of a merchant that are in quarantine: they were never routed, so the store does not have them. A search for
  * an event finds here why it was not sent.
  */
 import type { Broker, QuarantinedHead } from '../../broker/broker.ts';
@@ -7,8 +7,7 @@ import type { Store } from '../../store/store.ts';
 import type { ApiContext } from '../context.ts';
 
 export interface QuarantineDeps extends Pick<Store, 'erasures' | 'log'> {
-  /** Absent: there is no broker to ask. */
-  readonly quarantine?: Pick<Broker['quarantine'], 'find'>;
+  readonly quarantine: Pick<Broker['quarantine'], 'find'>;
 }
 
 export interface QuarantineSearch {
@@ -20,7 +19,7 @@ export interface QuarantineSearch {
   readonly since: number | null;
 }
 
-const NOT_SEARCHED: QuarantineSearch = { records: [], searched: 'none', since: null };
+export const NOT_SEARCHED: QuarantineSearch = { records: [], searched: 'none', since: null };
 
 /**
  * Returns the merchant's quarantined events whose event id, subject or entity is `about`. Never rejects because of the broker:
@@ -31,7 +30,7 @@ export async function quarantinedAbout(
   merchantId: string,
   about: string,
 ): Promise<QuarantineSearch> {
-  const found = await deps.quarantine?.find({ merchantId, about }).catch(() => undefined);
+  const found = await deps.quarantine.find({ merchantId, about }).catch(() => undefined);
   if (found === undefined) return NOT_SEARCHED;
   const { records, since } = found;
   const isLeft = await Promise.all(records.map((record) => isUnsent(deps, merchantId, record)));
@@ -44,8 +43,8 @@ export async function quarantinedAbout(
 
 /**
  * Returns whether the event was not routed: one that was put back is in the store, and so is one of which only a delivery was
- * put aside. Another event than the one that has its id is in the store under that id. What is left of an erased entity until
- * retention deletes it counts as gone.
+ * put aside. After a conflict of ids, the event that the store has under this id is the other one. The remains of an erased
+ * entity, which retention deletes, count as gone.
  */
 async function isUnsent(
   { erasures, log }: QuarantineDeps,

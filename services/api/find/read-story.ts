@@ -16,15 +16,11 @@ import { subjectJson } from './subject-json.ts';
 export function getStory(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const given = String(request.params.subject_id);
-    const { lists, endpoints, merchants } = context.store;
-    const deps = { lists, endpoints, merchants, ...quarantineOf(context) };
     const merchantId = merchantOf(response);
     const id = subjectIdFrom(given) ?? given;
-    const story = await readStory(deps, merchantId, id);
-    if (story === undefined) {
-      const note = searchNote(await quarantinedAbout(deps, merchantId, id));
-      throw new ApiError('subject_not_found', note ?? '');
-    }
+    const search = quarantinedAbout(quarantineOf(context), merchantId, id);
+    const story = await readStory(context.store, merchantId, id, search);
+    if (story === undefined) throw new ApiError('subject_not_found', searchNote(await search) ?? '');
     sendJson(response, 200, storyJson(story));
   };
 }

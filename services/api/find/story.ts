@@ -9,7 +9,7 @@ import { explainDelivery, explainSkip } from '../../domain/failures/explanation.
 import type { SkipReason } from '../../domain/journal.ts';
 import type { TraceRecord } from '../../store/replays.ts';
 import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../../store/store.ts';
-import { type QuarantineDeps, type QuarantineSearch, quarantinedAbout } from './quarantined-events.ts';
+import { NOT_SEARCHED, type QuarantineSearch } from './quarantined-events.ts';
 
 /** The state of an event at an endpoint. `not_received`: it was not sent, or is not sent any more. */
 export type Fate = 'received' | 'owed' | 'not_received';
@@ -59,22 +59,28 @@ export interface Story {
 }
 
 type Stored = Pick<Store, 'lists' | 'log' | 'endpoints' | 'merchants'>;
-/** The quarantine is optional: without it the story says that it was not looked through. */
-export type StoryDeps = Stored & QuarantineDeps;
 
 /** The most events of a story. */
 const STORY_EVENTS_MAX = 100;
 /** The most deliveries that are read together; those of further ones are read one by one. */
 const DELIVERIES_MAX = 1000;
 
-/** Returns a merchant's story of what has this id, or of everything about an entity; undefined when there is nothing. */
-export async function readStory(deps: StoryDeps, merchantId: string, id: string): Promise<Story | undefined> {
+/**
+ * Returns a merchant's story of the thing that has this id, or of everything about an entity; undefined when there is
+ * nothing. `search`: the look through the quarantine; without it the story says that there was none.
+ */
+export async function readStory(
+  deps: Stored,
+  merchantId: string,
+  id: string,
+  search: QuarantineSearch | Promise<QuarantineSearch> = NOT_SEARCHED,
+): Promise<Story | undefined> {
   const page = { limit: STORY_EVENTS_MAX };
   const [ofEntity, ofSubject, merchant, quarantine] = await Promise.all([
     deps.lists.events(merchantId, { entityId: id, ...page }),
     deps.lists.events(merchantId, { subjectId: id, ...page }),
     deps.merchants.get(merchantId),
-    quarantinedAbout(deps, merchantId, id),
+    search,
   ]);
   const isEntity = ofEntity.records.length > 0;
   const { records, next } = isEntity ? ofEntity : ofSubject;

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import {
   csrfTokenOf,
   isCsrfToken,
@@ -6,7 +6,7 @@ import {
   portalToken,
   portalTokenHash,
 } from '../../domain/access/portal-tokens.ts';
-import type { PortalSession } from '../../store/portal-sessions.ts';
+import { portalActor } from '../../store/portal-sessions.ts';
 import { type ApiContext, systemNow } from '../context.ts';
 import { timestampOrNull } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
@@ -31,8 +31,7 @@ export function openSession(context: ApiContext): RequestHandler {
         (await store.portalSessions.open(linkHash, { tokenHash, at: systemNow(clock) })) ?? linkRefused(),
     );
     const maxAgeSeconds = Math.ceil(((session.expiresAt ?? 0) - systemNow(clock)) / SECOND_MS);
-    const isFramed = context.options.consoleFrameAncestors.length > 0;
-    response.setHeader('Set-Cookie', sessionCookie(request, token, { maxAgeSeconds, isFramed }));
+    response.setHeader('Set-Cookie', cookieOf(context, request, { token, maxAgeSeconds }));
     sendJson(response, 201, await sessionJson(context, { token, session }));
   };
 }
@@ -55,19 +54,22 @@ export function closeSession(context: ApiContext): RequestHandler {
     if (!isCsrfToken(token, request.get(CSRF_HEADER)))
       throw new ApiError('csrf_token_invalid', `Sign out with the header ${CSRF_HEADER}.`);
     const { merchantId, sessionId } = session;
-    const actor = portalActor(session, response.locals.requestId);
+    const actor = { ...portalActor(session), requestId: response.locals.requestId };
     await context.store.portalSessions.revoke(
       { merchantId, sessionId },
       { at: systemNow(context.clock), actor },
     );
-    const isFramed = context.options.consoleFrameAncestors.length > 0;
-    response.setHeader('Set-Cookie', sessionCookie(request, '', { maxAgeSeconds: 0, isFramed }));
+    response.setHeader('Set-Cookie', cookieOf(context, request, { token: '', maxAgeSeconds: 0 }));
     response.status(204).end();
   };
 }
 
-function portalActor({ sessionId, person }: PortalSession, requestId: string) {
-  return { kind: 'portal', sessionId, requestId, ...(person === null ? {} : { person }) } as const;
+function cookieOf(
+  { options }: ApiContext,
+  request: Request,
+  { token, maxAgeSeconds }: { readonly token: string; readonly maxAgeSeconds: number },
+): string {
+  return sessionCookie(request, token, { maxAgeSeconds, isFramed: options.consoleFrameAncestors.length > 0 });
 }
 
 async function sessionJson({ store, environment }: ApiContext, { token, session }: SignedIn) {

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { isCsrfToken, portalTokenHash } from '../../domain/access/portal-tokens.ts';
-import type { PortalSession } from '../../store/portal-sessions.ts';
+import { type PortalSession, portalActor } from '../../store/portal-sessions.ts';
 import { authenticate } from '../auth.ts';
 import { type ApiContext, systemNow } from '../context.ts';
 import { ApiError } from '../problem.ts';
@@ -28,22 +28,21 @@ export function authenticateMerchant(
 ): RequestHandler {
   const byKey = authenticate('merchant', context);
   return async (request, response, next) => {
-    const isOfConsole = request.headers.authorization === undefined && sessionTokenIn(request) !== undefined;
-    if (!isOfConsole) return void (await byKey(request, response, next));
-    const { token, session } = await signedIn(request, context);
-    const { sessionId, merchantId, access, person } = session;
+    const token = request.headers.authorization === undefined ? sessionTokenIn(request) : undefined;
+    if (token === undefined) return void (await byKey(request, response, next));
+    const { hash, session } = await sessionWith(token, request, context);
+    const { sessionId, merchantId, access } = session;
     if (!SAFE.has(request.method)) {
       if (!isCsrfToken(token, request.get(CSRF_HEADER)))
         throw new ApiError(
           'csrf_token_invalid',
           `A session of the console changes something with ${CSRF_HEADER}.`,
         );
-      if (access === 'read')
-        throw new ApiError('portal_session_read_only', 'The link was made to look only.');
+      if (access === 'read') throw new ApiError('portal_session_read_only', 'The link was read-only.');
     }
     response.locals.keyId = sessionId;
-    response.locals.isStillValid = async () => (await sessionOf(token, context)) !== undefined;
-    response.locals.portal = { sessionId, ...(person === null ? {} : { person }) };
+    response.locals.isStillValid = async () => (await sessionOf(hash, context)) !== undefined;
+    response.locals.portal = portalActor(session);
     response.locals.merchantId = merchantId;
     next();
   };
@@ -54,15 +53,20 @@ export async function signedIn(request: Request, deps: PortalDeps): Promise<Sign
   const token = sessionTokenIn(request);
   if (token === undefined)
     throw new ApiError('portal_session_missing', 'The request has no session of the console.');
+  const { session } = await sessionWith(token, request, deps);
+  return { token, session };
+}
+
+async function sessionWith(token: string, request: Request, deps: PortalDeps) {
   const { failedKeys, clientAddress } = deps;
   const address = clientAddress(request);
   const hash = failedKeys.read(address, () => portalTokenHash(token) ?? refused());
   const session = await failedKeys.check(
     address,
     hash,
-    async () => (await sessionOf(token, deps)) ?? refused(),
+    async () => (await sessionOf(hash, deps)) ?? refused(),
   );
-  return { token, session };
+  return { hash, session };
 }
 
 function refused(): never {
@@ -71,11 +75,10 @@ function refused(): never {
 
 /** Returns a session that lasts. */
 async function sessionOf(
-  token: string,
+  hash: Uint8Array,
   { store, clock }: Pick<ApiContext, 'store' | 'clock'>,
 ): Promise<PortalSession | undefined> {
-  const hash = portalTokenHash(token);
-  const session = hash && (await store.portalSessions.findByToken(hash));
+  const session = await store.portalSessions.findByToken(hash);
   const isOver = !session || session.revokedAt !== null || (session.expiresAt ?? 0) <= systemNow(clock);
   return isOver ? undefined : session;
 }

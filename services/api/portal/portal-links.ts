@@ -15,8 +15,8 @@ import { hostOf } from '../sandbox/direct-request.ts';
 
 const MINUTE_MS = 60_000;
 /** How long a link can be opened, and how long its session lasts, unless the request says it. */
-const LINK_MINUTES = 15;
-const SESSION_MINUTES = 8 * 60;
+export const LINK_MINUTES = 15;
+export const SESSION_MINUTES = 8 * 60;
 
 export interface LinkOptions {
   readonly access?: PortalAccess;
@@ -26,7 +26,7 @@ export interface LinkOptions {
   readonly sessionMinutes?: number | undefined;
 }
 
-/** Makes a link with which a person opens the console of a merchant, once. `console`: the console's own address. */
+/** Makes a link with which a person opens the console of a merchant, once. */
 export async function makePortalLink(
   {
     store,

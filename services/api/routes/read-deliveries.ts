@@ -117,7 +117,7 @@ async function noEvent(context: ApiContext, merchantId: string, eventId: string)
   if (!kept) return new ApiError('event_not_found', searchNote(search) ?? '');
   return new ApiError(
     'event_not_found',
-    `The event is in quarantine since ${timestamp(kept.at)}, and was not sent: GET /merchant/subjects/${eventId} says why.`,
+    `The event has been in quarantine since ${timestamp(kept.at)} and was not sent: GET /merchant/subjects/${eventId} says why.`,
   );
 }
 

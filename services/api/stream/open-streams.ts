@@ -26,7 +26,7 @@ interface KeyState {
 
 export interface StreamReader {
   readonly keyId: string;
-  /** Looks the key up again. */
+  /** Looks the key or session up again. */
   readonly isStillValid: () => Promise<boolean>;
   readonly merchantId: string;
   /** The address of the client. */

@@ -109,7 +109,7 @@ interface Described<As extends Arguments, Result> {
   refuse?(given: Given<As>): string | undefined;
   /** No command line has the name of this command: another one, or the simulator, gives it. */
   readonly hasNoLine?: true;
-  /** It changes nothing: without a name of the operator it is given in production too. */
+  /** It changes nothing, so production accepts it from an operator who has given no name. */
   readonly isRead?: true;
   /** Whether a command that changes nothing shows personal data: that needs a name as a change does. */
   showsPersonal?(given: Given<As>): boolean;

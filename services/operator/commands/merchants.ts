@@ -76,6 +76,6 @@ export async function requireMerchant(
   if (merchantId != null && !(await store.merchants.get(merchantId))) throw noMerchant(merchantId);
 }
 
-function noMerchant(merchantId: string): OperatorError {
+export function noMerchant(merchantId: string): OperatorError {
   return new OperatorError(`there is no merchant ${merchantId}: see merchants list`);
 }

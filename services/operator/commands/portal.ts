@@ -1,6 +1,6 @@
 import { systemNow } from '../../api/context.ts';
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
-import { linkUrl, makePortalLink } from '../../api/portal/portal-links.ts';
+import { LINK_MINUTES, linkUrl, makePortalLink, SESSION_MINUTES } from '../../api/portal/portal-links.ts';
 import type { Arguments, Given } from './arguments.ts';
 import { type OperatorDeps, on } from './command.ts';
 import { requireMerchant } from './merchants.ts';
@@ -13,12 +13,12 @@ const LINK = {
   merchant: MERCHANT,
   readOnly: { type: 'flag', describe: 'The session changes nothing' },
   person: { type: 'text', most: 200, describe: 'Who opens it, for the audit' },
-  minutes: { type: 'number', most: 60, default: 15, describe: 'How long the link can be opened' },
+  minutes: { type: 'number', most: 60, default: LINK_MINUTES, describe: 'How long the link can be opened' },
   sessionMinutes: {
     type: 'number',
     least: 5,
     most: 1440,
-    default: 480,
+    default: SESSION_MINUTES,
     describe: 'How long the session lasts',
   },
 } as const satisfies Arguments;

@@ -1,5 +1,5 @@
 import type { Actor } from '../change.ts';
-import type { PortalSession, PortalSessions } from '../portal-sessions.ts';
+import { type PortalSession, type PortalSessions, portalActor } from '../portal-sessions.ts';
 import { PORTAL_COLUMNS, type PortalRow, toPortalSession } from '../rows/portal-rows.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { addToAudit } from './outbox-writes.ts';
@@ -47,9 +47,7 @@ export async function openPortalSession(
   );
   if (!row) return undefined;
   const session = toPortalSession(row);
-  const { sessionId, person } = session;
-  const actor: Actor = { kind: 'portal', sessionId, ...(person === null ? {} : { person }) };
-  await audit(tx, 'portal_session.open', session, { at, actor });
+  await audit(tx, 'portal_session.open', session, { at, actor: portalActor(session) });
   return session;
 }
 

@@ -1,4 +1,5 @@
 import { plainDocument } from '../../../codec/clear-document.ts';
+import { asBuffer } from '../../../codec/record-codec.ts';
 import type { Quarantined } from '../../../domain/quarantine.ts';
 import { errorLine } from '../../../messages/error-message.ts';
 import type { ClearText } from '../../clear-text.ts';
@@ -18,7 +19,7 @@ export async function clearTextOf(
   // Whatever stood still over it would stand still again.
   if (reason === 'event_stalled')
     return unreadable('it made a process stand still, so it is not read before it is put back');
-  const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const value = asBuffer(bytes);
   try {
     await learnWithin(records, value, clock);
     const kind = kindOf(origin?.topic, topics);

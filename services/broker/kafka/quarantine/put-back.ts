@@ -1,3 +1,4 @@
+import { asBuffer } from '../../../codec/record-codec.ts';
 import type { DomainEvent } from '../../../domain/event.ts';
 import {
   type Quarantined,
@@ -132,8 +133,4 @@ function readable<T>(decode: () => T): T {
   } catch (error) {
     throw new CannotPutBack(`it still cannot be read: ${errorLine(error)}`);
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -2,7 +2,7 @@ import { timestampOrNull } from '../../../api/endpoint-json.ts';
 import type { EndpointCounts } from '../../../store/endpoints.ts';
 import type { Given } from '../arguments.ts';
 import { type OperatorDeps, on } from '../command.ts';
-import { OperatorError } from '../operator-error.ts';
+import { noMerchant } from '../merchants.ts';
 
 /** One merchant at a glance. */
 
@@ -44,7 +44,7 @@ async function summary({ store }: OperatorDeps): Promise<MerchantsSummary> {
 
 async function get({ store }: OperatorDeps, { id }: Given<typeof ID>) {
   const merchant = await store.merchants.get(id);
-  if (merchant === undefined) throw new OperatorError(`there is no merchant ${id}: see merchants list`);
+  if (merchant === undefined) throw noMerchant(id);
   const [keys, endpoints, pending, failed, events, since] = await Promise.all([
     store.keys.list(),
     store.endpoints.counts(id),

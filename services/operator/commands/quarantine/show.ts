@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { ClearText } from '../../../broker/broker.ts';
+import { asBuffer } from '../../../codec/record-codec.ts';
 import type { ContentFault } from '../../../domain/content/content-fault.ts';
 import { contentFaults } from '../../../domain/content/content-faults.ts';
 import { newEventId, type Quarantined, type QuarantineReason } from '../../../domain/quarantine.ts';
@@ -69,7 +70,7 @@ export async function show(
     ...contentJson(clear),
     faults: faultsOf(record, clear, now),
     ...replayJson(record, { position, refusal, isChecked: stillRefused !== undefined }),
-    base64: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+    base64: asBuffer(bytes).toString('base64'),
   };
 }
 

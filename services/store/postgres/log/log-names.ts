@@ -63,7 +63,7 @@ export class LogNames {
       return { ofMerchants, ofEndpoints };
     });
     // Only what is committed: after a crash, another process may give these numbers to other names.
-    for (const { id, seq } of added.ofMerchants) this.#merchants.set(id, seq);
+    for (const { id, seq } of added.ofMerchants) this.#rememberMerchant(id, seq);
     for (const { id, ...name } of added.ofEndpoints) this.#remember(id, name);
   }
 
@@ -80,7 +80,7 @@ export class LogNames {
     const row = await this.#database.read(({ first }) =>
       first<{ readonly seq: number }>('SELECT seq FROM log_merchant WHERE merchant_id = $1', [merchantId]),
     );
-    if (row) this.#merchants.set(merchantId, row.seq);
+    if (row) this.#rememberMerchant(merchantId, row.seq);
     return row?.seq;
   }
 
@@ -116,7 +116,7 @@ export class LogNames {
           [missing],
         ),
       );
-      for (const { id, seq } of found) this.#merchantIds.set(seq, id);
+      for (const { id, seq } of found) this.#rememberMerchant(id, seq);
     }
     return (merchant) => known(this.#merchantIds.get(merchant), merchant);
   }
@@ -127,6 +127,11 @@ export class LogNames {
     );
     if (row) this.#remember(endpointId, row);
     return row;
+  }
+
+  #rememberMerchant(merchantId: string, seq: number): void {
+    this.#merchants.set(merchantId, seq);
+    this.#merchantIds.set(seq, merchantId);
   }
 
   #remember(endpointId: string, name: EndpointName): void {

@@ -103,7 +103,6 @@ export class ListReads {
     WHERE l.merchant = :merchant AND l.created_at >= :since AND (l.created_at, l.seq) < (:createdAt, :seq)
     ORDER BY l.created_at DESC, l.seq DESC LIMIT :limit`;
 
-  /** The SQL of the events that the index does not have yet. */
   /** The SQL of a merchant's next keys, which are merged where a list is over all merchants. */
   static readonly eventKeysSql = `SELECT created_at AS createdAt, seq FROM event_by_merchant
     WHERE merchant = :merchant AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
@@ -112,6 +111,7 @@ export class ListReads {
   static readonly eventSql =
     `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event ev WHERE ev.seq = :row`;
 
+  /** The SQL of the events that the index does not have yet. */
   static readonly unlistedEventsSql = `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event ev
     WHERE ev.seq > (${listedToSql('event')}) AND (:merchant IS NULL OR ev.merchant = :merchant)
     AND ev.created_at >= :since AND (ev.created_at, ev.seq) < (:createdAt, :seq)
