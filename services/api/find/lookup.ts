@@ -54,7 +54,7 @@ async function quarantined(context: ApiContext, merchantId: string, id: string):
     summary:
       kind === 'event'
         ? `The event ${type}that is ${since}: it was not sent.`
-        : `A ${called}; none of its events was sent, and the newest, ${type.trim()}, has been ${since}.`,
+        : `A ${called}; of its events none was sent, and the newest, ${type.trim()}, is ${since}.`,
     path: `/merchant/subjects/${encodeURIComponent(kind === 'event' ? storyIdOf(newest, id) : id)}`,
   };
 }
