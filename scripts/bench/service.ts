@@ -31,6 +31,8 @@ export interface Service {
   createEndpoints(url: (index: number) => string): Promise<void>;
   /** Sends a request of the merchant with this index, below its endpoint, and returns the body. Rejects on an error. */
   ask(merchant: number, method: 'GET' | 'PATCH' | 'POST', below: string, body?: object): Promise<Answer>;
+  /** Makes a link that opens the console of the first merchant, once. */
+  consoleLink(): Promise<string>;
   /** Returns the number of entries in the delivery log so far: one per routed event, one per attempt. */
   recordedEntries(): Promise<number>;
   /** Returns the tasks that were put back so far without an attempt. */
@@ -122,6 +124,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       if (!merchant) throw new Error(`there is no merchant ${index}`);
       return askAs(apiUrl, merchant, method, `${ENDPOINTS}/${endpointIds[index]}${below}`, body);
     },
+    async consoleLink() {
+      const link = await operator(environment, 'portal', 'link', merchants[0]?.merchantId ?? '');
+      return `${link.url}`;
+    },
     recordedEntries: () => sum('hookrail_journal_entries_recorded_total'),
     parkedTasks: async () =>
       sumOf((await Promise.all(processes.map(({ opsUrl }) => readMetrics(opsUrl)))).map(parkedIn)),
@@ -156,6 +162,7 @@ function environmentOf(dataDir: string, apiPort: number, opsPort: number) {
     HOOKRAIL_DATA_DIR: dataDir,
     HOOKRAIL_KEYRING: join(dataDir, 'keyring.json'),
     HOOKRAIL_API_PORT: `${apiPort}`,
+    HOOKRAIL_CONSOLE_URL: `http://127.0.0.1:${apiPort}/console`,
     HOOKRAIL_OPS_PORT: `${opsPort}`,
     HOOKRAIL_EXTRA_CA_FILE: join(dataDir, 'ca.crt'),
     HOOKRAIL_EGRESS_ALLOW: '127.0.0.0/8,localhost',

@@ -10,8 +10,11 @@ import { wallClock } from './measure.ts';
 
 export interface ReadersOptions {
   readonly apiUrl: string;
-  readonly apiKeys: readonly string[];
+  /** Headers that authenticate a stream: of each merchant's key, or of each session. */
+  readonly credentials: readonly Readonly<Record<string, string>>[];
   readonly streams: number;
+  /** Streams of which each event is read; the others only take the bytes. */
+  readonly read: number;
 }
 
 const READ_BYTES = 256 * 1024;
@@ -22,15 +25,15 @@ let readers: (IncomingMessage | Socket)[] = [];
 let lateMs: number[] = [];
 
 answer({
-  /** Opens the streams, for all merchants in turn. The first stream of each notes how late its attempts are. */
-  async open({ apiUrl, apiKeys, streams }: ReadersOptions): Promise<void> {
+  /** Opens the streams, with all credentials in turn. Those that are read note how late their attempts are. */
+  async open({ apiUrl, credentials, streams, read }: ReadersOptions): Promise<void> {
     for (let at = 0; at < streams; at += 1) {
-      const apiKey = apiKeys[at % apiKeys.length] ?? '';
-      if (at >= apiKeys.length) {
-        readers.push(await takeStream(apiUrl, apiKey));
+      const headers = credentials[at % credentials.length] ?? {};
+      if (at >= read) {
+        readers.push(await takeStream(apiUrl, headers));
         continue;
       }
-      const reader = await openStream(apiUrl, apiKey);
+      const reader = await openStream(apiUrl, headers);
       noteLateness(reader);
       readers.push(reader);
     }
@@ -45,9 +48,8 @@ answer({
   },
 });
 
-function openStream(apiUrl: string, apiKey: string): Promise<IncomingMessage> {
+function openStream(apiUrl: string, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `API-Key ${apiKey}` };
     const sent = request(`${apiUrl}/merchant/stream`, { headers, agent: false }, (response) => {
       response.on('error', () => {});
       if (response.statusCode === 200) resolve(response);
@@ -59,8 +61,9 @@ function openStream(apiUrl: string, apiKey: string): Promise<IncomingMessage> {
 }
 
 /** Opens a stream, and takes what comes without a look at it. */
-function takeStream(apiUrl: string, apiKey: string): Promise<Socket> {
+function takeStream(apiUrl: string, headers: Readonly<Record<string, string>>): Promise<Socket> {
   const { hostname, port, host } = new URL(apiUrl);
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return new Promise((resolve, reject) => {
     let isOpen = false;
     const callback = (length: number): boolean => {
@@ -73,9 +76,7 @@ function takeStream(apiUrl: string, apiKey: string): Promise<Socket> {
     };
     const socket = connect({ host: hostname, port: Number(port), onread: { buffer: taken, callback } });
     socket.on('error', reject);
-    socket.write(
-      `GET /merchant/stream HTTP/1.1\r\nHost: ${host}\r\nAuthorization: API-Key ${apiKey}\r\n\r\n`,
-    );
+    socket.write(`GET /merchant/stream HTTP/1.1\r\n${lines.join('')}\r\n`);
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../support/browser.ts';
+import { findBrowser, openBrowser } from '../../scripts/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { TcpLine } from '../support/faults/tcp-line.ts';
 import { faultsOf, type Opened, openPage } from './support/console-browser.ts';

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findBrowser, openBrowser } from '../../scripts/browser.ts';
 import { docsLinkPath } from '../support/api/docs-visit.ts';
 import { startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { findBrowser, openBrowser } from '../support/browser.ts';
 
 const path = findBrowser();
 /** A browser beside other suites on a busy machine: these say when it hangs, not how fast it is. */

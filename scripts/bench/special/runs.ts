@@ -1,3 +1,4 @@
+import { consoleText, measureConsole } from '../console/console.ts';
 import type { RunOptions } from '../engine.ts';
 import { maskingText, measureMasking } from '../masking/masking.ts';
 import { dropLeafText, measureDropLeaf } from '../postgres/drop-leaf.ts';
@@ -164,6 +165,15 @@ export const SPECIAL_RUNS = {
     quick: { events: 10_000, seconds: 10, turns: 2 },
     measure: (run, sizes) => measureFeed({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
     text: feedText,
+  }),
+  /** The effect of open consoles on deliveries, and how the page does in a browser. */
+  console: special({
+    title: 'the console beside live deliveries',
+    of: 'every engine',
+    full: { consoles: 50, deliveries: 100_000, seconds: 20, turns: 3, pageSeconds: 600 },
+    quick: { consoles: 50, deliveries: 20_000, seconds: 10, turns: 2, pageSeconds: 30 },
+    measure: (run, sizes) => measureConsole({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
+    text: consoleText,
   }),
   /** The duration of reads of a large store, and their effect on live deliveries. Every engine has the same store. */
   reads: special({

@@ -1,6 +1,6 @@
 /**
- * A real browser for tests of pages: Debian's Chromium, or the one that HOOKRAIL_TEST_CHROMIUM names. Without one the
- * tests are skipped and the reason is printed; with HOOKRAIL_REQUIRE_CHROMIUM=1 they fail.
+ * A real browser, for tests of pages and for measurements in one: Debian’s Chromium, or the one that HOOKRAIL_TEST_CHROMIUM
+ * names. Without one the tests are skipped and the reason is printed; with HOOKRAIL_REQUIRE_CHROMIUM=1 they fail.
  */
 import { spawnSync } from 'node:child_process';
 import { type Browser, chromium } from 'playwright-core';
