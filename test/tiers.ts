@@ -15,7 +15,7 @@ export const THOROUGH: readonly Thorough[] = [
   {
     what: 'faults on Kafka and PostgreSQL',
     suites:
-      /^guarantees\/(kafka\/(?!(recovery|roles)$)|postgres\/(?!same-answers$)|silent\/)|^store\/(postgres\/(?!(contract|migrations|roles)$)|copy\/)/,
+      /^guarantees\/(kafka\/(?!(recovery|roles)$)|postgres\/(?!same-answers$)|silent\/)|^store\/(postgres\/(?!(contract|migrations|roles)$)|copy\/)|^console\/killed-api$/,
     why: 'they kill, suspend and cut off servers, and wait until everything has arrived',
   },
   {

@@ -19,7 +19,7 @@ const ROUNDS = 4;
 
 const path = findBrowser();
 
-if (path === undefined) it.skip('needs Chromium', () => {});
+if (path === undefined) it.skip('the console needs Chromium', () => {});
 else
   await describeWithKafka('the console with Kafka', (kafka) =>
     describeWithPostgres('on one PostgreSQL', (createDatabase) => suite(path, { kafka, createDatabase })),
