@@ -115,7 +115,7 @@ export class PostgresLists implements MerchantLists {
     { before, count, wanted }: ListStep,
   ): Promise<Examined<Row>> {
     const [column, owner] = columnOf(of);
-    const text = (column === null ? examiningEvery : examining)(table, condition, column ?? '');
+    const text = column === null ? examiningEvery(table, condition) : examining(table, column, condition);
     const found = await this.#database.read(({ rows }) =>
       rows<ExaminedRow<Row>>(text, [owner, since, before.createdAt, before.seq, count, wanted, ...values]),
     );
@@ -235,7 +235,7 @@ function tracePattern({ verdict }: EventFilter, endpoint: number | undefined): s
   return endpoint === undefined ? `%${line}%` : `%[${endpoint}${line}%`;
 }
 
-const examining = (table: string, condition: string, owner: string) => `WITH examined AS MATERIALIZED (
+const examining = (table: 'delivery' | 'event', owner: string, condition: string) => `WITH examined AS MATERIALIZED (
     SELECT * FROM ${table} WHERE ${owner} = $1 AND created_at >= $2 AND created_at <= $3
     AND (created_at, seq) < ($3, $4) ORDER BY created_at DESC, seq DESC LIMIT $5
   )

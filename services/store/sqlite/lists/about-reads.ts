@@ -33,6 +33,11 @@ export function aboutValues({ entityId, subjectId, transactionId }: About) {
   return { entity: packed(entityId), subject: packed(subjectId), transaction: packed(transactionId) };
 }
 
+/** Selects the events that the index has under a key. */
+const listedWhere = (condition: string) =>
+  `SELECT ${EVENT_COLUMNS} FROM event_about a CROSS JOIN event ev ON ev.seq = a.event
+    WHERE ${condition} AND ${IS_ABOUT} LIMIT :limit`;
+
 /** Finds what a filter by entity, subject or transaction selects, where that is little. */
 export class AboutReads {
   readonly #listed;
@@ -48,11 +53,8 @@ export class AboutReads {
   }
 
   /** The SQL of the statements, exposed so that their query plans can be checked. */
-  static readonly everyListedSql =
-    `SELECT ${EVENT_COLUMNS} FROM event_about a CROSS JOIN event ev ON ev.seq = a.event
-    WHERE a.key = substr(:id, -5) AND ${IS_ABOUT} LIMIT :limit`;
-
-  static readonly listedSql = AboutReads.everyListedSql.replace('AND', 'AND a.merchant = :merchant AND');
+  static readonly everyListedSql = listedWhere('a.key = substr(:id, -5)');
+  static readonly listedSql = listedWhere('a.key = substr(:id, -5) AND a.merchant = :merchant');
 
   /** The SQL of the events that the index does not have yet. */
   static readonly unlistedSql = `SELECT ${EVENT_COLUMNS} FROM event ev
