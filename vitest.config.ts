@@ -57,7 +57,7 @@ const LONG = files([
   'broker/kafka/contract',
   'guarantees/clock-steps',
   'guarantees/kafka/producers',
-  'guarantees/kafka/secured',
+  'guarantees/kafka/access/secured',
   'guarantees/kafka/start',
   'guarantees/stream',
   'simulator/failing-pipeline',

@@ -6,7 +6,7 @@ import { freePorts } from '../free-ports.ts';
 import { type JarsContext, type Java, KAFKA, runJava } from './artifacts.ts';
 import { archivedClasses, RECORDED_MS_MAX } from './class-archive.ts';
 import { JavaProcess } from './java-process.ts';
-import { type NodePorts, nodeProperties, type SecuredListener } from './settings.ts';
+import { type NodePorts, nodeProperties, type SecuredListener, tokenArgs } from './settings.ts';
 
 export interface KafkaNodeOptions {
   readonly id: number;
@@ -107,9 +107,10 @@ export function archiveOfKafka(
 /** Only Java's first compiler, which halves the CPU time of a start. */
 const QUICK = ['-XX:TieredStopAtLevel=1'];
 
-function javaArgs({ folder, jarsFolder, classes }: KafkaNodeOptions): string[] {
+function javaArgs({ folder, jarsFolder, classes, secured }: KafkaNodeOptions): string[] {
   return [
     ...classes,
+    ...tokenArgs(secured),
     ...['-Xms128m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:-UsePerfData'],
     // Compression libraries are unpacked here; after a kill they would remain in the system's temporary folder.
     `-Djava.io.tmpdir=${join(folder, 'tmp')}`,

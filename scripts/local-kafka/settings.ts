@@ -1,3 +1,5 @@
+import { pathToFileURL } from 'node:url';
+
 export interface NodePorts {
   readonly broker: number;
   readonly controller: number;
@@ -17,6 +19,17 @@ export interface SecuredListener {
   readonly certPem: string;
   /** PKCS #8. */
   readonly keyPem: string;
+  /** Access tokens as well (SASL OAUTHBEARER). Default: users only. */
+  readonly tokens?: TokenSettings;
+}
+
+/** Access tokens, JWTs, that the listener accepts. */
+interface TokenSettings {
+  /** The JSON file of the keys that sign them (RFC 7517). */
+  readonly keysFile: string;
+  readonly audience: string;
+  /** Milliseconds after which a connection must authenticate again, at the end of its token at the latest. */
+  readonly sessionMsMax: number;
 }
 
 interface NodeSettings {
@@ -84,17 +97,43 @@ function securedSettings({
   authorizes = false,
   certPem,
   keyPem,
-}: SecuredListener): Record<string, string> {
+  tokens,
+}: SecuredListener): Record<string, string | number> {
   // Line breaks must be escaped in a properties file.
   const pem = (text: string) => text.trim().replaceAll('\r', '').replaceAll('\n', '\\n');
   const listener = 'listener.name.secured';
   const users = [username, ...others].map((user) => `user_${user}="${password}"`);
   return {
     ...(authorizes ? AUTHORIZER : {}),
-    [`${listener}.sasl.enabled.mechanisms`]: 'PLAIN',
+    [`${listener}.sasl.enabled.mechanisms`]: tokens ? 'PLAIN,OAUTHBEARER' : 'PLAIN',
+    ...(tokens ? tokenSettings(listener, tokens) : {}),
     [`${listener}.plain.sasl.jaas.config`]: `org.apache.kafka.common.security.plain.PlainLoginModule required ${users.join(' ')};`,
     [`${listener}.ssl.keystore.type`]: 'PEM',
     [`${listener}.ssl.keystore.certificate.chain`]: pem(certPem),
     [`${listener}.ssl.keystore.key`]: pem(keyPem),
   };
+}
+
+const BEARER = 'org.apache.kafka.common.security.oauthbearer';
+
+function tokenSettings(
+  listener: string,
+  { keysFile, audience, sessionMsMax }: TokenSettings,
+): Record<string, string | number> {
+  const mechanism = `${listener}.oauthbearer`;
+  return {
+    [`${mechanism}.sasl.jaas.config`]: `${BEARER}.OAuthBearerLoginModule required;`,
+    [`${mechanism}.sasl.server.callback.handler.class`]: `${BEARER}.OAuthBearerValidatorCallbackHandler`,
+    [`${mechanism}.connections.max.reauth.ms`]: sessionMsMax,
+    [`${listener}.sasl.oauthbearer.jwks.endpoint.url`]: pathToFileURL(keysFile).href,
+    [`${listener}.sasl.oauthbearer.expected.audience`]: audience,
+  };
+}
+
+/** Returns the argument with which Java lets Kafka read the keys of tokens; none without tokens. */
+export function tokenArgs(secured: SecuredListener | undefined): string[] {
+  const file = secured?.tokens?.keysFile;
+  return file === undefined
+    ? []
+    : [`-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=${pathToFileURL(file).href}`];
 }

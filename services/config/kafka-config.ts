@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls';
+import { SASL_VARIABLES, saslOptions } from './kafka-sasl.ts';
 import { certificate, readPem } from './pem-file.ts';
-import { as, ConfigError, Malformed, type Values, variable } from './variables.ts';
+import { as, ConfigError, Malformed, togetherOrNot, type Values, variable } from './variables.ts';
 
 /** The characters of a Kafka topic name. */
 const NAME = /^[A-Za-z0-9._-]*$/;
@@ -10,9 +11,6 @@ const PARTITIONS_MAX = 10_000;
 
 /** Given instead of a file's name. */
 const PUBLIC_AUTHORITIES = 'public';
-
-const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
-type SaslMechanism = (typeof SASL_MECHANISMS)[number];
 
 function asBroker(text: string): string {
   const [, port] = /^[A-Za-z0-9._-]+:(\d{1,5})$/.exec(text) ?? [];
@@ -74,13 +72,7 @@ export const KAFKA_VARIABLES = {
   ),
   HOOKRAIL_KAFKA_TLS_CERT_FILE: variable(as.text, '', 'PEM file of the client certificate, for mutual TLS.'),
   HOOKRAIL_KAFKA_TLS_KEY_FILE: variable(as.text, '', 'PEM file of that certificate’s key.'),
-  HOOKRAIL_KAFKA_SASL_MECHANISM: variable<SaslMechanism | ''>(
-    as.oneOf(SASL_MECHANISMS),
-    '',
-    'SASL mechanism: `plain`, `scram-sha-256` or `scram-sha-512` (no `OAUTHBEARER`, `AWS_MSK_IAM` or `GSSAPI`, which is Kerberos). Empty: no SASL.',
-  ),
-  HOOKRAIL_KAFKA_SASL_USERNAME: variable(as.text, '', 'SASL user name.'),
-  HOOKRAIL_KAFKA_SASL_PASSWORD: variable(as.text, '', 'Password of that user.'),
+  ...SASL_VARIABLES,
   HOOKRAIL_SCHEMA_REGISTRY_URL: variable(
     asRegistryUrl,
     '',
@@ -183,29 +175,6 @@ export function kafkaConfig(values: Values<typeof KAFKA_VARIABLES>, isSandbox: b
 
 function needed(isGiven: boolean, name: string, what: string): void {
   if (!isGiven) throw new ConfigError(`${name} is required with HOOKRAIL_ENGINE=kafka: set it to ${what}`);
-}
-
-function togetherOrNot<Name extends string>(values: Readonly<Record<Name, string>>, ...pair: Name[]): void {
-  const given = pair.filter((name) => values[name] !== '');
-  const lacking = pair.filter((name) => values[name] === '');
-  if (given.length === 0 || lacking.length === 0) return;
-  throw new ConfigError(`${given.join(' and ')} is set without ${lacking.join(' and ')}: set all or none`);
-}
-
-function saslOptions(values: Values<typeof KAFKA_VARIABLES>) {
-  togetherOrNot(
-    values,
-    'HOOKRAIL_KAFKA_SASL_MECHANISM',
-    'HOOKRAIL_KAFKA_SASL_USERNAME',
-    'HOOKRAIL_KAFKA_SASL_PASSWORD',
-  );
-  const mechanism = values.HOOKRAIL_KAFKA_SASL_MECHANISM;
-  if (mechanism === '') return null;
-  return {
-    mechanism,
-    username: values.HOOKRAIL_KAFKA_SASL_USERNAME,
-    password: values.HOOKRAIL_KAFKA_SASL_PASSWORD,
-  } as const;
 }
 
 function tlsFiles(values: Values<typeof KAFKA_VARIABLES>) {

@@ -116,3 +116,14 @@ function readOne(name: string, variable: Variable<unknown>, text: string | undef
     throw error;
   }
 }
+
+/** Throws ConfigError when some of the variables are set and others are not. */
+export function togetherOrNot<Name extends string>(
+  values: Readonly<Record<Name, string>>,
+  ...pair: Name[]
+): void {
+  const given = pair.filter((name) => values[name] !== '');
+  const lacking = pair.filter((name) => values[name] === '');
+  if (given.length === 0 || lacking.length === 0) return;
+  throw new ConfigError(`${given.join(' and ')} is set without ${lacking.join(' and ')}: set all or none`);
+}

@@ -5,7 +5,15 @@ import type { Logger } from '../telemetry/logger.ts';
 
 /** A connection that crosses a network without TLS. */
 interface PlainConnection {
-  readonly to: 'kafka' | 'schema-registry' | 'postgres' | 'collector' | 'egress-proxy' | 'api' | 'operations';
+  readonly to:
+    | 'kafka'
+    | 'token-endpoint'
+    | 'schema-registry'
+    | 'postgres'
+    | 'collector'
+    | 'egress-proxy'
+    | 'api'
+    | 'operations';
   /** The variable that ends it. */
   readonly setting: string;
   /** The whole story: what crosses the network, and what to set. */
@@ -22,6 +30,7 @@ function plainConnections(
 ): readonly PlainConnection[] {
   return [
     ...kafka(config),
+    ...tokenEndpoint(config),
     ...registry(config),
     ...(isStorePlain ? [POSTGRES] : []),
     ...collector(config),
@@ -59,14 +68,29 @@ const POSTGRES: PlainConnection = {
     'the store: take sslmode=disable out of HOOKRAIL_POSTGRES_URL',
 };
 
+/** Secrets of mechanisms that rely on TLS. */
+const SENT_AS_THEY_ARE: Readonly<Record<string, string>> = {
+  plain: 'the SASL password and ',
+  oauthbearer: 'the access token and ',
+};
+
 function kafka({ kafka: options }: Config): PlainConnection[] {
   if (options === null || options.tls !== null) return [];
   if (options.brokers.every((broker) => isLoopbackHost(broker.replace(/:\d+$/, '')))) return [];
-  const password = options.sasl?.mechanism === 'plain' ? 'the SASL password and ' : '';
+  const secret = SENT_AS_THEY_ARE[options.sasl?.mechanism ?? ''] ?? '';
   const line =
-    `Kafka is reached without TLS, so whoever reads the network sees ${password}personal data, and whoever changes it ` +
+    `Kafka is reached without TLS, so whoever reads the network sees ${secret}personal data, and whoever changes it ` +
     'changes events: set HOOKRAIL_KAFKA_TLS=true';
   return [{ to: 'kafka', setting: 'HOOKRAIL_KAFKA_TLS', line }];
+}
+
+function tokenEndpoint({ kafka: options }: Config): PlainConnection[] {
+  const sasl = options?.sasl;
+  if (sasl?.mechanism !== 'oauthbearer' || !crosses(new URL(sasl.tokenUrl))) return [];
+  const line =
+    'access tokens for Kafka are asked for by plain HTTP, so whoever reads the network sees the client secret: ' +
+    'give HOOKRAIL_KAFKA_OAUTH_TOKEN_URL an https address';
+  return [{ to: 'token-endpoint', setting: 'HOOKRAIL_KAFKA_OAUTH_TOKEN_URL', line }];
 }
 
 function registry({ kafka: options }: Config): PlainConnection[] {

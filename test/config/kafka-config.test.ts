@@ -6,11 +6,18 @@ import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../services/config/config.ts';
 import { readRegistryCa, readTlsFiles } from '../../services/config/kafka-config.ts';
+import { readSasl } from '../../services/config/kafka-sasl.ts';
 
 const KAFKA = {
   HOOKRAIL_ENGINE: 'kafka',
   HOOKRAIL_KAFKA_BROKERS: 'kafka-1:9092, kafka-2:9092',
   HOOKRAIL_SCHEMA_REGISTRY_URL: 'https://registry:8081/apis/ccompat/v7/',
+};
+const OAUTH = {
+  HOOKRAIL_KAFKA_SASL_MECHANISM: 'oauthbearer',
+  HOOKRAIL_KAFKA_OAUTH_TOKEN_URL: 'https://login.example/token',
+  HOOKRAIL_KAFKA_OAUTH_CLIENT_ID: 'hookrail',
+  HOOKRAIL_KAFKA_OAUTH_CLIENT_SECRET: 's3cret',
 };
 const kafkaOf = (more: Record<string, string> = {}) => readConfig({ ...KAFKA, ...more }).kafka;
 
@@ -80,6 +87,18 @@ describe('the configuration of Kafka', () => {
     });
   });
 
+  it('reads a client that asks for access tokens', () => {
+    const { sasl } = kafkaOf({ ...OAUTH, HOOKRAIL_KAFKA_OAUTH_SCOPE: 'kafka' }) ?? {};
+    expect(readSasl(sasl ?? null)).toEqual({
+      mechanism: 'oauthbearer',
+      tokenUrl: 'https://login.example/token',
+      clientId: 'hookrail',
+      clientSecret: 's3cret',
+      scope: 'kafka',
+      ca: null,
+    });
+  });
+
   it.each([
     ['', '', null],
     ['brokers.pem', '', 'brokers.pem'],
@@ -100,6 +119,31 @@ describe('the configuration of Kafka', () => {
 
   it.each([
     [{ HOOKRAIL_KAFKA_BROKERS: '' }, 'HOOKRAIL_KAFKA_BROKERS is required with HOOKRAIL_ENGINE=kafka'],
+    [
+      { ...OAUTH, HOOKRAIL_KAFKA_OAUTH_CLIENT_SECRET: '' },
+      'HOOKRAIL_KAFKA_OAUTH_CLIENT_ID is set without HOOKRAIL_KAFKA_OAUTH_CLIENT_SECRET: set all or none',
+    ],
+    [
+      { ...OAUTH, HOOKRAIL_KAFKA_SASL_MECHANISM: 'plain' },
+      'HOOKRAIL_KAFKA_OAUTH_TOKEN_URL is set, but HOOKRAIL_KAFKA_SASL_MECHANISM is not oauthbearer',
+    ],
+    [
+      { ...OAUTH, HOOKRAIL_KAFKA_SASL_USERNAME: 'hookrail' },
+      'HOOKRAIL_KAFKA_SASL_USERNAME is set, but HOOKRAIL_KAFKA_SASL_MECHANISM is oauthbearer',
+    ],
+    [
+      { ...OAUTH, HOOKRAIL_KAFKA_OAUTH_TOKEN_URL: 'https://me:s3cret@login.example/token' },
+      'HOOKRAIL_KAFKA_OAUTH_TOKEN_URL must not hold credentials',
+    ],
+    [{ ...OAUTH, HOOKRAIL_KAFKA_OAUTH_TOKEN_URL: 'login.example' }, 'must be an http or https URL'],
+    [
+      {
+        ...OAUTH,
+        HOOKRAIL_KAFKA_OAUTH_TOKEN_URL: 'http://127.0.0.1/token',
+        HOOKRAIL_KAFKA_OAUTH_CA_FILE: 'ca.pem',
+      },
+      'HOOKRAIL_KAFKA_OAUTH_CA_FILE is set, but HOOKRAIL_KAFKA_OAUTH_TOKEN_URL is not https',
+    ],
     [
       { HOOKRAIL_SCHEMA_REGISTRY_URL: '' },
       'HOOKRAIL_SCHEMA_REGISTRY_URL is required with HOOKRAIL_ENGINE=kafka',

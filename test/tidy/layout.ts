@@ -93,6 +93,7 @@ export const PARTS: readonly Part[] = [
     packages: [
       ...['kafkajs', 'lz4-napi', 'fzstd', 'snappyjs', '@node-rs/crc32'],
       ...['node:module', 'node:worker_threads', 'node:zlib'],
+      'undici', // asks for access tokens
     ],
     instead:
       'It knows brokers, topics and records, and nothing of webhooks or of our settings: pass the value in, or move ' +

@@ -1,5 +1,8 @@
 import { ConfigError } from '../../config/config.ts';
-import { type KafkaFailure, oneLine, rootOf } from '../../kafka-client/client/client.ts';
+import { TokenRejected } from '../../kafka-client/client/bearer-mechanism.ts';
+import { TokenError } from '../../kafka-client/client/bearer-tokens.ts';
+import { type KafkaFailure, rootOf } from '../../kafka-client/client/client.ts';
+import { oneLine } from '../../messages/one-line.ts';
 
 /** An unusable cluster. The message is the one line that an operator reads. */
 export class KafkaUnusable extends Error {
@@ -17,6 +20,7 @@ export function explainKafkaError(error: unknown, brokers: readonly string[]): s
   if (error instanceof KafkaUnusable || error instanceof ConfigError) return error.message;
   const root = rootOf(error);
   const said = oneLine(root.message);
+  if (isTokenFailure(root)) return explainToken(root, said);
   if (root.name.startsWith('KafkaJSConnection')) return explainConnection(root, said, brokers);
   if (root.name === 'KafkaJSSASLAuthenticationError' || /SASL/.test(root.type ?? '')) {
     return (
@@ -35,6 +39,25 @@ export function explainKafkaError(error: unknown, brokers: readonly string[]): s
     default:
       return `Kafka at ${brokers.join(',')}: ${root.topic ? `${root.topic}: ` : ''}${said}`;
   }
+}
+
+/** Returns whether no access token was obtained, or the brokers reject it. */
+export function isTokenFailure(error: Error): error is TokenError | TokenRejected {
+  return error instanceof TokenError || error instanceof TokenRejected;
+}
+
+function explainToken(error: TokenError | TokenRejected, said: string): string {
+  if (error instanceof TokenRejected) {
+    return (
+      `Kafka rejects the access token (${said}): ask whoever runs the brokers which audience, issuer and scope they expect, ` +
+      'and check HOOKRAIL_KAFKA_OAUTH_SCOPE'
+    );
+  }
+  const settings =
+    error.kind === 'unreachable'
+      ? 'HOOKRAIL_KAFKA_OAUTH_TOKEN_URL and HOOKRAIL_KAFKA_OAUTH_CA_FILE'
+      : 'HOOKRAIL_KAFKA_OAUTH_TOKEN_URL, HOOKRAIL_KAFKA_OAUTH_CLIENT_ID, HOOKRAIL_KAFKA_OAUTH_CLIENT_SECRET and HOOKRAIL_KAFKA_OAUTH_SCOPE';
+  return `Kafka authentication failed, ${said}: check ${settings}`;
 }
 
 function explainConnection(root: KafkaFailure, said: string, brokers: readonly string[]): string {

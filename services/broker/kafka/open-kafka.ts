@@ -1,12 +1,13 @@
 import type { KafkaConfig } from '../../config/kafka-config.ts';
 import { readRegistryCa, readTlsFiles } from '../../config/kafka-config.ts';
+import { readSasl } from '../../config/kafka-sasl.ts';
 import type { Culprits } from '../../domain/stalls/stall.ts';
-import { kafkaClient } from '../../kafka-client/client/client.ts';
+import { kafkaClient, rootOf } from '../../kafka-client/client/client.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Activity } from '../../watchdog/activity.ts';
-import { explainKafkaError } from './explain-error.ts';
+import { explainKafkaError, isTokenFailure } from './explain-error.ts';
 import { type KafkaBroker, startKafkaBroker } from './kafka-broker.ts';
 import { KafkaRecords } from './registry/records.ts';
 import { SchemaRegistry } from './registry/registry.ts';
@@ -33,8 +34,9 @@ export interface OpenKafkaOptions {
 /** Connects to brokers and registry, and prepares the topics. Rejects with one line for an operator. */
 export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaBroker> {
   const { kafka: config, clock, log, random, activity, culprits } = options;
-  const { brokers, sasl, registry, topicPrefix, eventsTopic } = config;
+  const { brokers, registry, topicPrefix, eventsTopic } = config;
   const tls = readTlsFiles(config.tls);
+  const sasl = readSasl(config.sasl);
   const registryCa = readRegistryCa(registry);
   const access = { brokers, clientId: options.clientId, tls, sasl };
   const kafka = kafkaClient({ ...access, log });
@@ -79,5 +81,5 @@ export async function openKafkaBroker(options: OpenKafkaOptions): Promise<KafkaB
 }
 
 function isKafkaError(error: unknown): boolean {
-  return error instanceof Error && error.name.startsWith('KafkaJS');
+  return error instanceof Error && (error.name.startsWith('KafkaJS') || isTokenFailure(rootOf(error)));
 }

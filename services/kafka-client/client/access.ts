@@ -1,4 +1,6 @@
 import type { KafkaConfig, SASLOptions } from 'kafkajs';
+import { bearerMechanism } from './bearer-mechanism.ts';
+import type { OAuthOptions } from './bearer-tokens.ts';
 
 /** PEM texts. Null = the system's default, or not used. */
 export interface TlsOptions {
@@ -7,12 +9,14 @@ export interface TlsOptions {
   readonly key: string | null;
 }
 
-/** The user that connects. */
-export interface SaslOptions {
+/** A user that connects with a password. */
+interface PasswordOptions {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
   readonly username: string;
   readonly password: string;
 }
+
+export type SaslOptions = PasswordOptions | OAuthOptions;
 
 /** How the brokers are reached. It can be copied to another thread. */
 export interface KafkaAccess {
@@ -31,9 +35,14 @@ export function connectionOf({ brokers, clientId, tls, sasl }: KafkaAccess): Kaf
     brokers: [...brokers],
     clientId,
     ...(tls === null ? {} : { ssl: sslOf(tls) }),
-    // A copy: kafkajs puts a function into it, which no thread can be given.
-    ...(sasl === null ? {} : { sasl: { ...sasl } as SASLOptions }),
+    ...(sasl === null ? {} : { sasl: mechanismOf(sasl) }),
   };
+}
+
+function mechanismOf(sasl: SaslOptions): NonNullable<KafkaConfig['sasl']> {
+  if (sasl.mechanism === 'oauthbearer') return bearerMechanism(sasl);
+  // A copy: kafkajs puts a function into it, which no thread can be given.
+  return { ...sasl } as SASLOptions;
 }
 
 function sslOf({ ca, cert, key }: TlsOptions): NonNullable<KafkaConfig['ssl']> {

@@ -1,4 +1,5 @@
 import { Kafka, type LogEntry, logLevel } from 'kafkajs';
+import { oneLine } from '../../messages/one-line.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { readFetchAnswersOurselves } from '../fetch/fetch-answers.ts';
 import { readMetadataAnswersOurselves } from '../fetch/metadata-answers.ts';
@@ -81,13 +82,4 @@ export function rootOf(error: unknown): KafkaFailure {
     return rootOf(telling ?? error.errors[0]);
   }
   return error.cause instanceof Error ? rootOf(error.cause) : error;
-}
-
-/** Returns the lines of a text as one. */
-export function oneLine(text: string): string {
-  return text
-    .split(/[\r\n]/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join(' ');
 }

@@ -63,10 +63,13 @@ export function grantCommand(
   {
     brokers,
     sasl,
-  }: { readonly brokers: readonly string[]; readonly sasl: { readonly username: string } | null },
+  }: {
+    readonly brokers: readonly string[];
+    readonly sasl: { readonly mechanism: string; readonly username?: string } | null;
+  },
   { operation, resource, name, isPrefix = false }: Right,
 ): string {
-  const principal = sasl === null ? '<our principal>' : `User:${sasl.username}`;
+  const principal = sasl?.username === undefined ? '<our principal>' : `User:${sasl.username}`;
   return (
     `kafka-acls.sh --bootstrap-server ${brokers.join(',')} --add --allow-principal ${principal} ` +
     `--operation ${OPERATIONS[operation]} --${resource} ${name}${isPrefix ? ' --resource-pattern-type prefixed' : ''}`

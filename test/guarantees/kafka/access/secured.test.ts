@@ -7,14 +7,14 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
-import { eventually } from '../../support/eventually.ts';
-import { describeWhereKafkaStarts, freshPrefix } from '../../support/kafka/suites.ts';
-import { startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
-import { jsonEventOf } from '../../support/records/events.ts';
-import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { prepareSetup, type ServiceSetup, startService } from '../../support/service/system.ts';
+import { type LocalKafka, startLocalKafka } from '../../../../scripts/local-kafka/cluster.ts';
+import { createAuthority, issueCertificate } from '../../../../simulator/receiver/certificate-authority.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { describeWhereKafkaStarts, freshPrefix } from '../../../support/kafka/suites.ts';
+import { startLoggingReceiver } from '../../../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../../../support/records/events.ts';
+import { MerchantClient } from '../../../support/service/merchant-client.ts';
+import { prepareSetup, type ServiceSetup, startService } from '../../../support/service/system.ts';
 
 const PASSWORD = 'correct-horse-battery';
 

@@ -8,20 +8,20 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type LocalKafka, startLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
-import { topicSpecs } from '../../../services/broker/kafka/topics/topics.ts';
-import { readConfig } from '../../../services/config/config.ts';
-import { createAuthority, issueCertificate } from '../../../simulator/receiver/certificate-authority.ts';
-import { eventually } from '../../support/eventually.ts';
-import { addAcls, removeAcls } from '../../support/kafka/acls.ts';
-import { kafkaEnvironment } from '../../support/kafka/environment.ts';
-import { FleetProcess, type FleetRole } from '../../support/kafka/fleet.ts';
-import { describeWhereKafkaStarts, freshPrefix } from '../../support/kafka/suites.ts';
-import { type LoggingReceiver, startLoggingReceiver } from '../../support/receivers/logging-receiver.ts';
-import { eventOf, jsonEventOf } from '../../support/records/events.ts';
-import { MerchantClient } from '../../support/service/merchant-client.ts';
-import { besides, runTool, toolAnswer } from '../../support/service/operator-tool.ts';
-import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
+import { type LocalKafka, startLocalKafka } from '../../../../scripts/local-kafka/cluster.ts';
+import { topicSpecs } from '../../../../services/broker/kafka/topics/topics.ts';
+import { readConfig } from '../../../../services/config/config.ts';
+import { createAuthority, issueCertificate } from '../../../../simulator/receiver/certificate-authority.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { addAcls, removeAcls } from '../../../support/kafka/acls.ts';
+import { kafkaEnvironment } from '../../../support/kafka/environment.ts';
+import { FleetProcess, type FleetRole } from '../../../support/kafka/fleet.ts';
+import { describeWhereKafkaStarts, freshPrefix } from '../../../support/kafka/suites.ts';
+import { type LoggingReceiver, startLoggingReceiver } from '../../../support/receivers/logging-receiver.ts';
+import { eventOf, jsonEventOf } from '../../../support/records/events.ts';
+import { MerchantClient } from '../../../support/service/merchant-client.ts';
+import { besides, runTool, toolAnswer } from '../../../support/service/operator-tool.ts';
+import { prepareSetup, type ServiceSetup } from '../../../support/service/system.ts';
 
 /** What waits for the right: the attempts of an endpoint before and after it is given back. */
 interface Waits {
