@@ -9,6 +9,8 @@ import { type FilledLog, fillLog, type LogSizes } from './fill-log.ts';
 import { type ReadKind, readKinds } from './read-kinds.ts';
 
 const READS_PER_SECOND = 50;
+/** How often each read is made alone. */
+const ALONE_TURNS = 30;
 const SETTLE_MS = 3000;
 
 interface LiveOptions extends RunOptions {
@@ -20,12 +22,19 @@ interface LiveResult extends Latency {
   readonly phase: Phase;
 }
 
-interface ReadResult {
-  readonly read: string;
+interface Times {
   readonly count: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
+}
+
+interface ReadResult {
+  readonly read: string;
+  /** With no other read, and no deliveries. */
+  readonly alone: Times;
+  /** At a steady rate beside live deliveries. */
+  readonly beside: Times;
 }
 
 export interface ReadsResult {
@@ -39,8 +48,8 @@ export interface ReadsResult {
 }
 
 /**
- * Fills a service's store with many endpoints and attempts, and measures live deliveries at a steady rate before, during
- * and after repeated reads of the API, and the duration of each read.
+ * Fills a service's store with many endpoints and attempts. Measures each read of the API alone; then live deliveries at a
+ * steady rate before, during and after repeated reads, and the duration of each.
  */
 export async function measureReads(
   options: LiveOptions & { readonly sizes: LogSizes },
@@ -72,6 +81,7 @@ export async function measureReads(
         live.push({ phase, ...latencyOf(postedAt, await options.receiver.recorded()) });
       };
       const reads = new Reads(service.apiUrl, filled);
+      await reads.alone();
       await measure('before');
       await measure('while reading', reads);
       await measure('after');
@@ -124,12 +134,19 @@ class Reads {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
   readonly #kinds: readonly ReadKind[];
-  readonly #tookMs = new Map<string, number[]>();
+  readonly #alone = new Map<string, number[]>();
+  readonly #beside = new Map<string, number[]>();
 
   constructor(apiUrl: string, filled: FilledLog & { readonly apiKey: string }) {
     this.#pool = new Pool(apiUrl, { connections: 8 });
     this.#headers = { authorization: `API-Key ${filled.apiKey}` };
     this.#kinds = readKinds(filled);
+  }
+
+  /** Makes every read some times, one after the other. */
+  async alone(): Promise<void> {
+    for (let turn = 0; turn < ALONE_TURNS; turn += 1)
+      for (const kind of this.#kinds) await this.#read(kind, turn, this.#alone);
   }
 
   async run(over: AbortSignal): Promise<void> {
@@ -140,7 +157,8 @@ class Reads {
       if (wait > 0) await sleep(wait);
       const kind = this.#kinds[turn % this.#kinds.length];
       if (!kind) throw new Error('there is nothing to read');
-      const one = this.#read(kind, Math.floor(turn / this.#kinds.length)).finally(() => running.delete(one));
+      const times = Math.floor(turn / this.#kinds.length);
+      const one = this.#read(kind, times, this.#beside).finally(() => running.delete(one));
       running.add(one);
     }
     await Promise.all(running);
@@ -151,14 +169,18 @@ class Reads {
   }
 
   results(): ReadResult[] {
-    return [...this.#tookMs].map(([read, times]) => {
-      const sorted = Float64Array.from(times).sort();
-      const at = (share: number) => percentile(sorted, share);
-      return { read, count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
-    });
+    return [...this.#alone].map(([read, times]) => ({
+      read,
+      alone: timesOf(times),
+      beside: timesOf(this.#beside.get(read) ?? []),
+    }));
   }
 
-  async #read({ name, path: pathOf, lastEventId, status = 200 }: ReadKind, turn: number): Promise<void> {
+  async #read(
+    { name, path: pathOf, lastEventId, status = 200 }: ReadKind,
+    turn: number,
+    tookMs: Map<string, number[]>,
+  ): Promise<void> {
     const path = pathOf(turn);
     const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId(turn) };
     const startedAt = wallClock();
@@ -167,10 +189,16 @@ class Reads {
     const text = await answer.body.text();
     if (answer.statusCode !== status)
       throw new Error(`GET ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
-    const times = this.#tookMs.get(name) ?? [];
+    const times = tookMs.get(name) ?? [];
     times.push(wallClock() - startedAt);
-    this.#tookMs.set(name, times);
+    tookMs.set(name, times);
   }
+}
+
+function timesOf(times: readonly number[]): Times {
+  const sorted = Float64Array.from(times).sort();
+  const at = (share: number) => percentile(sorted, share);
+  return { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 
 export function readsText(result: ReadsResult): string {
@@ -181,8 +209,8 @@ export function readsText(result: ReadsResult): string {
     ...result.plans,
     `${result.endpoints} endpoints of one merchant, ${result.attempts} attempts in the log (filled in ${result.fillSeconds.toFixed(0)} s)`,
     ...result.reads.map(
-      ({ read, count, p50Ms, p99Ms, maxMs }) =>
-        `  ${read}: ${count} reads, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, max ${ms(maxMs)}`,
+      ({ read, alone, beside }) =>
+        `  ${read}: p50 ${ms(alone.p50Ms)}, p99 ${ms(alone.p99Ms)}; beside deliveries p50 ${ms(beside.p50Ms)}, p99 ${ms(beside.p99Ms)}`,
     ),
     `live deliveries at ${result.eventsPerSecond}/s, with ${READS_PER_SECOND} reads/s in the second phase:`,
     ...result.live.map(({ phase, p50Ms, p99Ms }) => `  ${phase}: p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`),

@@ -235,7 +235,11 @@ function tracePattern({ verdict }: EventFilter, endpoint: number | undefined): s
   return endpoint === undefined ? `%${line}%` : `%[${endpoint}${line}%`;
 }
 
-const examining = (table: 'delivery' | 'event', owner: string, condition: string) => `WITH examined AS MATERIALIZED (
+const examining = (
+  table: 'delivery' | 'event',
+  owner: string,
+  condition: string,
+) => `WITH examined AS MATERIALIZED (
     SELECT * FROM ${table} WHERE ${owner} = $1 AND created_at >= $2 AND created_at <= $3
     AND (created_at, seq) < ($3, $4) ORDER BY created_at DESC, seq DESC LIMIT $5
   )
