@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { type Given, useChange } from '../api.ts';
+import type { Replayed } from './shapes.ts';
+
+interface Props {
+  /** Completes "Put … back". */
+  readonly what: string;
+  readonly given: Given;
+}
+
+/** Puts records back where they came from, after a second press. What would return stays. */
+export function Replay({ what, given }: Props) {
+  const [isAsked, setAsked] = useState(false);
+  const { mutate, data, isPending, error } = useChange<Replayed>('quarantine-replay');
+  const replay = () => mutate(given, { onSettled: () => setAsked(false) });
+  return (
+    <div className="act">
+      {isAsked ? (
+        <>
+          <button type="button" className="primary" disabled={isPending} onClick={replay}>
+            Yes, put {what} back
+          </button>
+          <button type="button" className="plain" onClick={() => setAsked(false)}>
+            No
+          </button>
+          <p className="note">An event that would come back stays where it is, and nothing is sent twice.</p>
+        </>
+      ) : (
+        <button type="button" onClick={() => setAsked(true)}>
+          Put {what} back
+        </button>
+      )}
+      {error ? <ErrorPanel error={error} /> : null}
+      {data === undefined ? null : (
+        <p role="status">
+          {data.replayed} put back
+          {data.refused === undefined ? '' : `, ${data.refused} refused`}
+          {data.conflicts === undefined ? '' : `, ${data.conflicts.leftOut} conflicts left out`}.{' '}
+          <Foreign text={data.refusals?.[0]?.detail ?? ''} />
+        </p>
+      )}
+    </div>
+  );
+}
