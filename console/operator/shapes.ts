@@ -170,7 +170,6 @@ export interface EventLook {
   readonly subjectId: string;
   readonly occurredAt: string;
   readonly publishedBy: string | null;
-  readonly keyName?: string | null;
   readonly endpoints: readonly {
     readonly endpointId: string;
     readonly verdict: string;

@@ -59,7 +59,7 @@ export function DeliveriesPage() {
           ) : (
             <Table
               label="Deliveries"
-              columns={['Made', 'Delivery', 'Merchant', 'Status', 'Last answer', 'Next attempt']}
+              columns={['Made', 'Delivery', 'Merchant', 'Endpoint', 'Status', 'Last answer', 'Next attempt']}
             >
               {items.map((each) => (
                 <tr key={each.deliveryId}>
@@ -73,6 +73,11 @@ export function DeliveriesPage() {
                   </th>
                   <td>
                     <MerchantName id={each.merchantId} />
+                  </td>
+                  <td>
+                    <Way to="/deliveries" search={{ endpoint: each.endpointId }} title={each.endpointId}>
+                      {shortId(each.endpointId)}
+                    </Way>
                   </td>
                   <td>
                     <Outcome tone={toneOf(each.status)}>{inWords(each.status)}</Outcome>

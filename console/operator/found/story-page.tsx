@@ -1,3 +1,4 @@
+import { labelOf } from '../../parts/endpoint-name.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
@@ -28,8 +29,10 @@ export function StoryPage() {
 
 function OneStory({ story }: { readonly story: Story }) {
   const { kind, state, subjectId, merchantId, held, hasMore, events, endpoints } = story;
-  const nameOf = (endpointId: string) =>
-    endpoints.find((each) => each.endpointId === endpointId)?.url ?? `${shortId(endpointId)} (deleted)`;
+  const nameOf = (endpointId: string) => {
+    const url = endpoints.find((each) => each.endpointId === endpointId)?.url;
+    return url ? labelOf({ description: '', url }) : `${shortId(endpointId)} (deleted)`;
+  };
   return (
     <section className="panel">
       <h1>

@@ -8,7 +8,7 @@ import { Countdown, Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useId } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
+import { MerchantName, ProducerName } from '../parts/names.tsx';
 import { Panel, Read } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
@@ -23,7 +23,7 @@ export function EventPage() {
   const event = useCommand<EventLook>('events-get', { id }, { everyMs: EVERY_MS });
   return (
     <Read of={event}>
-      {({ eventId, merchantId, type, subType, subjectId, occurredAt, publishedBy, keyName, endpoints }) => (
+      {({ eventId, merchantId, type, subType, subjectId, occurredAt, publishedBy, endpoints }) => (
         <>
           <section className="panel">
             <h1>
@@ -46,10 +46,8 @@ export function EventPage() {
                   <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
                     {shortId(endpointId)}
                   </Way>
-                  <Outcome tone={verdict === 'delivered_to' ? 'wait' : 'none'}>
-                    {verdict === 'delivered_to' ? 'was to be sent' : inWords(verdict)}
-                  </Outcome>
-                  {deliveryId ? <Way to={`/deliveries/${deliveryId}`}>Delivery</Way> : null}
+                  <span>{verdict === 'delivered_to' ? 'has a delivery' : inWords(verdict)}</span>
+                  {deliveryId ? <Way to={`/deliveries/${deliveryId}`}>Show it</Way> : null}
                 </li>
               ))}
             </ul>

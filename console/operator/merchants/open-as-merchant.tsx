@@ -32,7 +32,7 @@ export function OpenAsMerchant({ id }: { readonly id: string }) {
         <button type="button" disabled={isPending} onClick={() => mutate()}>
           Look as the merchant
         </button>{' '}
-        <span className="note">Makes a read-only link to its console; the merchant's audit has it.</span>
+        <span className="note">Makes a read-only link to its console; the audit has it.</span>
       </p>
       {error ? <ErrorPanel error={error} /> : null}
     </>

@@ -8,6 +8,8 @@ export interface Finding {
   readonly says: string;
   /** The section of the runbook. */
   readonly runbook: string;
+  /** The screen that has more of it. */
+  readonly place?: string;
 }
 
 const SECOND_MS = 1000;
@@ -116,20 +118,24 @@ function ofReceivers({ merchants }: Status, { failingHosts: hosts }: Newest): Fi
         `${failing} of ${active} endpoints fail, at many hosts at once: look at our way out (DNS, proxy, firewall).`,
       ),
     ];
-  return hosts.map(({ name, code, endpoints, failures }) => ({
+  return hosts.map(({ name, code, endpoints, failures, failingSince, merchantIds: [merchant] }) => ({
     whose: 'theirs',
-    says: `${name} fails with ${code ?? 'an error'}: ${times(failures, 'failure')} in a row at ${times(endpoints, 'endpoint')}.`,
+    says:
+      `${name} fails with ${code ?? 'an error'}: ${times(failures, 'failure')} in a row at ${times(endpoints, 'endpoint')}, ` +
+      (failingSince === null ? 'never a success.' : `last success ${failingSince}.`),
     runbook: 'HookrailAttemptsFailing',
+    ...(merchant === undefined ? {} : { place: `/merchants/${merchant}` }),
   }));
 }
 
 const times = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function ofQuarantine({ quarantine }: Status): Finding[] {
-  return (quarantine ?? []).map(({ reason, count }) => ({
+  return (quarantine ?? []).map(({ reason, count, oldest }) => ({
     whose: 'producers',
-    says: `${times(count, 'event')} in quarantine: ${inWords(reason)}.`,
+    says: `${times(count, 'event')} in quarantine since ${oldest}: ${inWords(reason)}.`,
     runbook: 'HookrailQuarantined',
+    place: '/quarantine',
   }));
 }
 

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { formatDuration } from '../../../client/duration.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
+import { Sentence } from '../../parts/sentence.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
@@ -42,12 +43,13 @@ function Now({ state, newest }: { readonly state: Status; readonly newest: Newes
           <p className="note">This page reads the state again every five seconds.</p>
         ) : (
           <ul className="lines findings">
-            {findings.map(({ whose, says, runbook }) => (
+            {findings.map(({ whose, says, runbook, place }) => (
               <li key={says}>
                 <span className={`chip whose-${whose}`}>{WHOSE[whose]}</span>
                 <span className="says">
-                  <Foreign text={says} />
+                  <Sentence text={says} />
                 </span>
+                {place === undefined ? null : <Way to={place}>Show</Way>}
                 <Way to={`/runbook/${runbook}`}>What to do</Way>
               </li>
             ))}
@@ -175,9 +177,7 @@ function Failing({ newest }: { readonly newest: Newest }) {
         <ul className="lines">
           {results.map(({ name, count }) => (
             <li key={name}>
-              <Outcome tone={name === GOOD ? 'good' : name === 'waiting' ? 'wait' : 'bad'}>
-                {inWords(name)}
-              </Outcome>
+              <Outcome tone={name === GOOD ? 'good' : name === 'waiting' ? 'wait' : 'bad'}>{name}</Outcome>
               <meter min={0} max={deliveries} value={count} aria-label={inWords(name)} />
               <span>{count}</span>
             </li>

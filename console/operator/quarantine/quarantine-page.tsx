@@ -5,7 +5,7 @@ import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useFilters } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
+import { MerchantName, ProducerName } from '../parts/names.tsx';
 import { Panel, Read } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
@@ -56,7 +56,7 @@ export function QuarantinePage() {
           Records stay for 30 days. <Way to="/runbook/HookrailQuarantined">What to do</Way>
         </p>
         {reason === undefined ? null : (
-          <Replay key={reason} what={`all that are ${inWords(reason)}`} given={{ reason }} />
+          <Replay key={reason} label={`Put all back: ${inWords(reason)}`} given={{ reason }} />
         )}
       </section>
       <Read of={records}>
@@ -73,17 +73,17 @@ export function QuarantinePage() {
 
 /** Who published the records: whoever published many at once has something to correct. */
 function Producers({ list }: { readonly list: readonly Quarantined[] }) {
-  const names = [...new Set(list.map(({ publishedBy }) => publishedBy ?? 'not noted'))];
+  const names = [...new Set(list.map(({ publishedBy }) => publishedBy))];
   if (list.length === 0) return null;
   return (
     <Panel title="Producers of these records">
       <ul className="lines">
         {names.map((name) => (
-          <li key={name}>
+          <li key={name ?? ''}>
             <span>
-              <Foreign text={name} />
+              <ProducerName publishedBy={name} />
             </span>{' '}
-            {list.filter(({ publishedBy }) => (publishedBy ?? 'not noted') === name).length}
+            {list.filter(({ publishedBy }) => publishedBy === name).length}
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-import { markedLines } from '../../../services/domain/content/marked-lines.ts';
+import { type MarkedLine, markedLines } from '../../../services/domain/content/marked-lines.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
@@ -6,7 +6,7 @@ import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useId } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
+import { MerchantName, ProducerName } from '../parts/names.tsx';
 import { Panel, Read } from '../parts/screen.tsx';
 import { Way } from '../parts/way.tsx';
 import { Replay } from './replay.tsx';
@@ -44,14 +44,18 @@ function Record({ shown }: { readonly shown: Shown }) {
               · of <MerchantName id={merchantId} />
             </>
           )}
-          {' · '}
-          <Foreign text={publishedBy ?? place ?? 'producer not noted'} />
+          {' · by '}
+          {publishedBy === null && place !== null ? (
+            <Foreign text={place} />
+          ) : (
+            <ProducerName publishedBy={publishedBy} />
+          )}
         </p>
         <p className="strong">
           <Foreign text={detail} />
         </p>
         <p>
-          <Foreign text={cause} /> <Foreign text={remedy} />
+          <Foreign text={`${cause}. ${remedy}`} />
         </p>
         <h2>What a replay would do</h2>
         <p>
@@ -60,7 +64,7 @@ function Record({ shown }: { readonly shown: Shown }) {
           </Outcome>{' '}
           <Foreign text={shown.wouldReturn ?? ''} />
         </p>
-        {shown.wouldReturn === null ? <Replay what="it" given={{ positions: [position] }} /> : null}
+        {shown.wouldReturn === null ? <Replay label="Put it back" given={{ positions: [position] }} /> : null}
         {isConflict ? (
           <>
             <p>
@@ -68,7 +72,7 @@ function Record({ shown }: { readonly shown: Shown }) {
               {eventId === null ? null : <Way to={`/events/${eventId}`}>the one that was sent</Way>}.
             </p>
             <Replay
-              what={`it under the new id ${shown.asNewEvent}`}
+              label={`Publish it under the new id ${shown.asNewEvent}`}
               given={{ positions: [position], asNewEvent: true }}
             />
           </>
@@ -93,28 +97,32 @@ function Content({ shown }: { readonly shown: Shown }) {
   return (
     <Panel title="Content">
       <p className="note">The audit has that you looked: it may be personal data.</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <section className="body" tabIndex={0} aria-label="The record in clear text">
-        <pre className="code marked">
-          {markedLines(event ?? task ?? journal, faults).map(({ text, indent, faults: own }, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines of one record never move
-            <div key={index}>
-              {own.length === 0 ? (
-                <Foreign text={text} />
-              ) : (
-                <mark>
-                  <Foreign text={text} />
-                </mark>
-              )}
-              {own.map((fault) => (
-                <div key={fault.detail} className="fault">
-                  {indent}^ <Foreign text={`${fault.pointer} ${fault.detail}`} />
-                </div>
-              ))}
-            </div>
-          ))}
-        </pre>
-      </section>
+      <div className="body">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+        <section className="code" tabIndex={0} aria-label="The record in clear text">
+          <pre>
+            {markedLines(event ?? task ?? journal, faults).map((line, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines of one record never move
+              <Line key={index} line={line} />
+            ))}
+          </pre>
+        </section>
+      </div>
     </Panel>
+  );
+}
+
+function Line({ line: { text, indent, faults } }: { readonly line: MarkedLine }) {
+  const words = <Foreign text={text.slice(indent.length)} />;
+  return (
+    <div>
+      {indent}
+      {faults.length === 0 ? words : <mark>{words}</mark>}
+      {faults.map(({ pointer, detail }) => (
+        <div key={detail} className="fault">
+          {indent}^ <Foreign text={`${pointer} ${detail}`} />
+        </div>
+      ))}
+    </div>
   );
 }

@@ -5,13 +5,12 @@ import { type Given, useChange } from '../api.ts';
 import type { Replayed } from './shapes.ts';
 
 interface Props {
-  /** Completes "Put … back". */
-  readonly what: string;
+  readonly label: string;
   readonly given: Given;
 }
 
 /** Puts records back where they came from, after a second press. What would return stays. */
-export function Replay({ what, given }: Props) {
+export function Replay({ label, given }: Props) {
   const [isAsked, setAsked] = useState(false);
   const { mutate, data, isPending, error } = useChange<Replayed>('quarantine-replay');
   const replay = () => mutate(given, { onSettled: () => setAsked(false) });
@@ -20,7 +19,7 @@ export function Replay({ what, given }: Props) {
       {isAsked ? (
         <>
           <button type="button" className="primary" disabled={isPending} onClick={replay}>
-            Yes, put {what} back
+            Yes: {label}
           </button>
           <button type="button" className="plain" onClick={() => setAsked(false)}>
             No
@@ -29,7 +28,7 @@ export function Replay({ what, given }: Props) {
         </>
       ) : (
         <button type="button" onClick={() => setAsked(true)}>
-          Put {what} back
+          {label}
         </button>
       )}
       {error ? <ErrorPanel error={error} /> : null}
