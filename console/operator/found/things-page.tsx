@@ -31,8 +31,7 @@ export function EventPage() {
             </h1>
             <p className="facts">
               Event <Id id={eventId} what="the event's id" /> · of <MerchantName id={merchantId} /> · occurred{' '}
-              <Time at={occurredAt} /> · published by{' '}
-              <Foreign text={keyName ?? publishedBy ?? 'a key not noted'} />
+              <Time at={occurredAt} /> · published by <ProducerName publishedBy={publishedBy} />
             </p>
             <p>
               <Way to={`/subjects/${encodeURIComponent(subjectId)}`}>The whole story of what it is about</Way>
