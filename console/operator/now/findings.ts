@@ -1,5 +1,5 @@
 import { formatDuration } from '../../../client/duration.ts';
-import { inWords } from '../../parts/outcome.tsx';
+import { inWords } from '../../parts/words.ts';
 import type { Newest, Status } from '../shapes.ts';
 
 /** Something that is wrong, whose fault it is, and what helps. */
