@@ -4,6 +4,8 @@ import { exchange } from '../api/api.ts';
 export type Given = Readonly<Record<string, unknown>>;
 
 const COMMANDS = 'commands';
+/** Of what is read once: looks that the audit has. */
+const LOOKS = 'looks';
 
 /** Gives a command of the operator, by its name in paths; resolves with what `--output json` of the tool prints. */
 export async function command<Result>(name: string, given: Given = {}): Promise<Result> {
@@ -26,6 +28,15 @@ export function useCommand<Result>(
     queryFn: () => command<Result>(name, given),
     refetchInterval: everyMs,
     enabled: isAsked,
+  });
+}
+
+/** Reads with a command that leaves an entry in the audit: once, and not again when something changes. */
+export function useLook<Result>(name: string, given: Given) {
+  return useQuery({
+    queryKey: [LOOKS, name, given],
+    queryFn: () => command<Result>(name, given),
+    staleTime: Number.POSITIVE_INFINITY,
   });
 }
 

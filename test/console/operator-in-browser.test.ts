@@ -102,7 +102,7 @@ describe.skipIf(path === undefined)("the operator's console", { timeout: FLOW_MA
     await context.close();
   });
 
-  test('shows what is wrong with a quarantined event, and puts it back when its merchant is there', async () => {
+  test('shows what is wrong with a quarantined event, and publishes a conflict under a new id', async () => {
     const { page, faults, context } = await signedIn();
     await page.getByRole('link', { name: 'Quarantine', exact: true }).click();
     await page.getByRole('link', { name: 'The event breaks a rule' }).click();

@@ -4,7 +4,7 @@ import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
+import { useLook } from '../api.ts';
 import { useId } from '../parts/address.ts';
 import { MerchantName, ProducerName } from '../parts/names.tsx';
 import { Panel, Read } from '../parts/screen.tsx';
@@ -16,7 +16,7 @@ import type { Shown } from './shapes.ts';
 export function RecordPage() {
   const position = useId();
   useTitle('Quarantined record');
-  const record = useCommand<Shown>('quarantine-show', { position });
+  const record = useLook<Shown>('quarantine-show', { position });
   return <Read of={record}>{(shown) => <Record shown={shown} />}</Read>;
 }
 

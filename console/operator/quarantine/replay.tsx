@@ -14,6 +14,7 @@ export function Replay({ label, given }: Props) {
   const [isAsked, setAsked] = useState(false);
   const { mutate, data, isPending, error } = useChange<Replayed>('quarantine-replay');
   const replay = () => mutate(given, { onSettled: () => setAsked(false) });
+  if (data !== undefined && data.replayed > 0) return <Told data={data} />;
   return (
     <div className="act">
       {isAsked ? (
@@ -32,14 +33,18 @@ export function Replay({ label, given }: Props) {
         </button>
       )}
       {error ? <ErrorPanel error={error} /> : null}
-      {data === undefined ? null : (
-        <p role="status">
-          {data.replayed} put back
-          {data.refused === undefined ? '' : `, ${data.refused} refused`}
-          {data.conflicts === undefined ? '' : `, ${data.conflicts.leftOut} conflicts left out`}.{' '}
-          <Foreign text={data.refusals?.[0]?.detail ?? ''} />
-        </p>
-      )}
+      {data === undefined ? null : <Told data={data} />}
     </div>
+  );
+}
+
+function Told({ data }: { readonly data: Replayed }) {
+  return (
+    <p role="status">
+      {data.replayed} put back
+      {data.refused === undefined ? '' : `, ${data.refused} refused`}
+      {data.conflicts === undefined ? '' : `, ${data.conflicts.leftOut} conflicts left out`}.{' '}
+      <Foreign text={data.refusals?.[0]?.detail ?? ''} />
+    </p>
   );
 }
