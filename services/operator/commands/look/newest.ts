@@ -25,7 +25,7 @@ const NAMED_MAX = 8;
 const WAITING = 'waiting';
 
 async function summary({ store, clock }: OperatorDeps) {
-  const now = clock.wall();
+  const now = Math.floor(clock.wall());
   const since = now - MINUTES * MINUTE_MS;
   const [page, failing, disabled, merchants] = await Promise.all([
     store.lists.deliveries(null, { since, limit: DELIVERIES_MAX }),
