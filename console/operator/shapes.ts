@@ -67,13 +67,6 @@ export interface Newest {
     readonly merchantId: string;
     readonly name: string | null;
   })[];
-  readonly autoDisabled: readonly {
-    readonly endpointId: string;
-    readonly merchantId: string;
-    readonly host: string;
-    readonly at: string | null;
-    readonly reason: string | null;
-  }[];
 }
 
 export interface Found {
@@ -100,6 +93,7 @@ export interface MerchantLook extends Merchant {
 
 export interface Endpoint {
   readonly endpointId: string;
+  readonly merchantId: string;
   readonly status: string;
   readonly url: string;
   readonly description: string | null;

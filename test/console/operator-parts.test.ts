@@ -46,7 +46,6 @@ const NEWEST: Newest = {
   p99Seconds: null,
   failingHosts: [],
   failingMerchants: [],
-  autoDisabled: [],
 };
 const failing = (name: string) => ({
   ...{ name, endpoints: 1, failures: 3, failingSince: '2030-01-01T00:00:00.000Z', code: 'http_5xx' },
@@ -68,7 +67,7 @@ describe('whose fault it is', () => {
     expect(verdictOf([]).says).toBe('Everything works');
   });
 
-  test('is ours when a process is not ready, work is late, lost or put off, or the disk is full', () => {
+  test('is that of hookrail when a process is not ready, work is late, lost or put off, or the disk is full', () => {
     const faults: readonly (readonly [string, Partial<Status>])[] = [
       ['HookrailNotReady', { processes: [{ ...PROCESS, ready: false, reasons: ['it is draining'] }] }],
       ['HookrailDirectoryStale', { processes: [{ ...PROCESS, directoryStalenessSeconds: 6 }] }],
@@ -89,7 +88,7 @@ describe('whose fault it is', () => {
     }
   });
 
-  test('is not ours when an operator holds a merchant, or a receiver takes less than it gets', () => {
+  test('is not that of hookrail when an operator holds a merchant, or a receiver takes less than it gets', () => {
     const parked = ['merchant_paused', 'endpoint_full', 'origin_connections'].map((reason) => ({
       ...{ reason, count: 9, oldestSeconds: 9 },
     }));
@@ -108,7 +107,7 @@ describe('whose fault it is', () => {
     expect(verdictOf(findings).says).toBe('It is them: receivers fail, we work');
   });
 
-  test('is ours when most endpoints fail at many hosts at once', () => {
+  test('is that of hookrail when most endpoints fail at many hosts at once', () => {
     const failingHosts = hosts(6);
     expect(findingsOf(withFailing(7), { ...NEWEST, failingHosts })).toMatchObject([{ whose: 'ours' }]);
     expect(findingsOf(withFailing(6), { ...NEWEST, failingHosts })).toHaveLength(6);
@@ -141,7 +140,7 @@ describe('the runbook', () => {
   });
 
   test('is shown as words and code, without the marks of Markdown', () => {
-    expect(piecesOf('Run `status`; a *lease*, [the page](tasks.md#health).')).toEqual([
+    expect(piecesOf('Run `status`; a *lease*, [the page](docs/operate/tasks.md#health).')).toEqual([
       { kind: 'text', text: 'Run ' },
       { kind: 'code', text: 'status' },
       { kind: 'text', text: '; a lease, the page.' },

@@ -79,7 +79,6 @@ function reads(placeOf: () => Promise<Place>): void {
         { name: 'broken.example.com', endpoints: 1, failures: 1, merchantIds: [ACME], failingSince: null },
       ],
       failingMerchants: [{ merchantId: ACME, name: 'Acme', endpoints: 1 }],
-      autoDisabled: [],
     });
     expect(summary.results[2]?.name).toBe(summary.failingHosts[0]?.code);
     expect(summary.p99Seconds).toBeGreaterThanOrEqual(0);

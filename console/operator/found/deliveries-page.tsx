@@ -62,34 +62,40 @@ export function DeliveriesPage() {
               columns={['Made', 'Delivery', 'Merchant', 'Endpoint', 'Status', 'Last answer', 'Next attempt']}
             >
               {items.map((each) => (
-                <tr key={each.deliveryId}>
-                  <td>
-                    <Time at={each.createdAt} />
-                  </td>
-                  <th scope="row">
-                    <Way to={`/deliveries/${each.deliveryId}`}>
-                      {each.type}/{each.subType}
-                    </Way>
-                  </th>
-                  <td>
-                    <MerchantName id={each.merchantId} />
-                  </td>
-                  <td>
-                    <Way to="/deliveries" search={{ endpoint: each.endpointId }} title={each.endpointId}>
-                      {shortId(each.endpointId)}
-                    </Way>
-                  </td>
-                  <td>
-                    <Outcome tone={toneOf(each.status)}>{inWords(each.status)}</Outcome>
-                  </td>
-                  <td>{each.lastResponseStatus ?? each.lastFailureCode ?? '–'}</td>
-                  <td>{each.nextAttemptAt === null ? '–' : <Countdown to={each.nextAttemptAt} />}</td>
-                </tr>
+                <Row key={each.deliveryId} each={each} />
               ))}
             </Table>
           )
         }
       </Read>
     </section>
+  );
+}
+
+function Row({ each }: { readonly each: Delivery }) {
+  return (
+    <tr>
+      <td>
+        <Time at={each.createdAt} />
+      </td>
+      <th scope="row">
+        <Way to={`/deliveries/${each.deliveryId}`}>
+          {each.type}/{each.subType}
+        </Way>
+      </th>
+      <td>
+        <MerchantName id={each.merchantId} />
+      </td>
+      <td>
+        <Way to="/deliveries" search={{ endpoint: each.endpointId }} title={each.endpointId}>
+          {shortId(each.endpointId)}
+        </Way>
+      </td>
+      <td>
+        <Outcome tone={toneOf(each.status)}>{inWords(each.status)}</Outcome>
+      </td>
+      <td>{each.lastResponseStatus ?? each.lastFailureCode ?? '–'}</td>
+      <td>{each.nextAttemptAt === null ? '–' : <Countdown to={each.nextAttemptAt} />}</td>
+    </tr>
   );
 }

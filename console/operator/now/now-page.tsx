@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { formatDuration } from '../../../client/duration.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
@@ -10,11 +9,11 @@ import { Panel, Read } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Newest, Status } from '../shapes.ts';
-import { FREE_BYTES, findingsOf, HEADROOM_SECONDS, LATE_SECONDS, verdictOf } from './findings.ts';
+import { findingsOf, verdictOf } from './findings.ts';
+import { Tiles } from './tiles.tsx';
 
 const EVERY_MS = 5000;
 const SECOND_MS = 1000;
-const GIB = 1024 ** 3;
 
 const WHOSE = { ours: 'us', theirs: 'them', producers: 'producer' } as const;
 
@@ -60,109 +59,6 @@ function Now({ state, newest }: { readonly state: Status; readonly newest: Newes
       <Failing newest={newest} />
       <Processes state={state} />
     </>
-  );
-}
-
-interface TileProps {
-  readonly label: string;
-  readonly to: string;
-  readonly search?: Readonly<Record<string, string>>;
-  readonly isBad?: boolean;
-  readonly value: ReactNode;
-  readonly children?: ReactNode;
-}
-
-/** A number that leads to what it counts, or, when it is bad, to what to do. */
-function Tile({ label, to, search, isBad = false, value, children }: TileProps) {
-  return (
-    <li>
-      <Way to={to} className={isBad ? 'tile bad' : 'tile'} {...(search ? { search } : {})}>
-        <span className="label">{label}</span>
-        <strong>{value}</strong>
-        <span className="note">{children}</span>
-      </Way>
-    </li>
-  );
-}
-
-const sum = (counts: readonly { readonly count: number }[] | null) =>
-  (counts ?? []).reduce((total, { count }) => total + count, 0);
-
-function Tiles({ state, newest }: { readonly state: Status; readonly newest: Newest }) {
-  const oldest = Math.max(
-    state.oldestOverdueSeconds ?? 0,
-    ...state.streams.map(({ oldestSeconds }) => oldestSeconds),
-  );
-  const headrooms = state.streams.flatMap(({ headroomSeconds }) => headroomSeconds ?? []);
-  const { onHold, endpoints } = state.merchants ?? {};
-  const [cause] = state.quarantine ?? [];
-  return (
-    <ul className="tiles" aria-label="Numbers">
-      <Tile label="Attempts" to="/deliveries" value={`${newest.attemptsPerSecond}/s`}>
-        since <Time at={newest.since} />
-      </Tile>
-      <Tile
-        label="Delivery, p99"
-        to="/deliveries"
-        value={newest.p99Seconds === null ? '–' : formatDuration(newest.p99Seconds * SECOND_MS)}
-      >
-        from the event to its 2xx
-      </Tile>
-      <Tile
-        label="Oldest waiting"
-        to="/runbook/HookrailLagOld"
-        isBad={oldest > LATE_SECONDS}
-        value={oldest < 1 ? 'none' : formatDuration(oldest * SECOND_MS)}
-      >
-        of what should have gone out
-      </Tile>
-      <Tile
-        label="Failing endpoints"
-        to="/deliveries"
-        search={{ status: 'failed' }}
-        value={endpoints?.failing ?? '–'}
-      >
-        of {endpoints?.active ?? '–'} active
-      </Tile>
-      <Tile
-        label="Disabled by us, 24 h"
-        to="/audit"
-        isBad={newest.autoDisabled.length > 0}
-        value={newest.autoDisabled.length}
-      >
-        {newest.autoDisabled[0]?.host ?? 'endpoints'}
-      </Tile>
-      <Tile label="On hold" to="/merchants" value={onHold?.count ?? '–'}>
-        <Foreign text={onHold?.names.join(', ') || 'merchants'} />
-      </Tile>
-      <Tile
-        label="Quarantine"
-        to="/quarantine"
-        isBad={sum(state.quarantine) > 0}
-        value={sum(state.quarantine)}
-      >
-        {cause ? inWords(cause.reason) : 'events that were not sent'}
-      </Tile>
-      <Tile label="Dead letters" to="/dead-letters" value={sum(state.deadLetters)}>
-        deliveries given up
-      </Tile>
-      <Tile
-        label="Disk"
-        to="/runbook/HookrailEngineUnreachable"
-        isBad={(state.freeBytes ?? FREE_BYTES) < FREE_BYTES}
-        value={state.freeBytes === null ? '–' : `${(state.freeBytes / GIB).toFixed(1)} GiB`}
-      >
-        free
-      </Tile>
-      <Tile
-        label="Retention"
-        to="/runbook/HookrailRetentionNear"
-        isBad={headrooms.some((seconds) => seconds < HEADROOM_SECONDS)}
-        value={headrooms.length === 0 ? 'safe' : formatDuration(Math.min(...headrooms) * SECOND_MS)}
-      >
-        {headrooms.length === 0 ? 'nothing waits to be deleted' : 'until what waits is deleted'}
-      </Tile>
-    </ul>
   );
 }
 

@@ -31,7 +31,7 @@ export function piecesOf(line: string): readonly Piece[] {
     if (text === '') return [];
     if (index % 2 === 1) return [{ kind: 'code', text }];
     return [
-      { kind: 'text', text: text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1').replace(/\*(\S[^*]*)\*/g, '$1') },
+      { kind: 'text', text: text.replace(/\[([^[\]]+)\]\([^()]+\)/g, '$1').replace(/\*(\S[^*]*)\*/g, '$1') },
     ];
   });
 }

@@ -21,7 +21,10 @@ interface Replay {
   readonly createdAt: string;
 }
 
+/** The period is the one that was counted, in times. */
 interface DryRun {
+  readonly since: string;
+  readonly until: string;
   readonly count: number;
   readonly byType: Readonly<Record<string, number>>;
 }
@@ -100,14 +103,20 @@ const KINDS = [
   ['all', 'everything, also what arrived'],
 ] as const;
 
+interface Scope {
+  readonly since: string;
+  readonly until: string;
+  readonly only: string;
+  readonly merchant: string;
+}
+
 /** Counts first; only what was counted can be started. */
 function Start() {
-  const merchants = useCommand<readonly Merchant[]>('merchants-list');
-  const [scope, setScope] = useState({ since: '2h', until: '', only: 'missing', merchant: '' });
+  const [scope, setScope] = useState<Scope>({ since: '2h', until: '', only: 'missing', merchant: '' });
   const count = useChange<DryRun>('replay-start');
   const start = useChange<Replay>('replay-start');
-  const set = (name: keyof typeof scope) => (event: { readonly target: { readonly value: string } }) => {
-    setScope({ ...scope, [name]: event.target.value });
+  const set = (change: Partial<Scope>) => {
+    setScope({ ...scope, ...change });
     count.reset();
     start.reset();
   };
@@ -122,41 +131,7 @@ function Start() {
     <section className="panel">
       <h1>Replay after an incident</h1>
       <form className="act" onSubmit={submit}>
-        <label>
-          Since
-          <input
-            value={scope.since}
-            onChange={set('since')}
-            required
-            autoComplete="off"
-            placeholder="2h, or a time"
-          />
-        </label>
-        <label>
-          Until
-          <input value={scope.until} onChange={set('until')} autoComplete="off" placeholder="now" />
-        </label>
-        <label>
-          Events
-          <select value={scope.only} onChange={set('only')}>
-            {KINDS.map(([value, says]) => (
-              <option key={value} value={value}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Merchant
-          <select value={scope.merchant} onChange={set('merchant')}>
-            <option value="">all</option>
-            {merchants.data?.map(({ merchantId, name }) => (
-              <option key={merchantId} value={merchantId}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Fields scope={scope} set={set} />
         <button type="submit" disabled={count.isPending}>
           {count.isPending ? 'Counting…' : 'Count'}
         </button>
@@ -179,7 +154,7 @@ function Start() {
               type="button"
               className="primary"
               disabled={start.isPending}
-              onClick={() => start.mutate(given)}
+              onClick={() => start.mutate({ ...given, since: count.data.since, until: count.data.until })}
             >
               Start the replay
             </button>
@@ -188,5 +163,53 @@ function Start() {
       )}
       {start.data === undefined ? null : <p role="status">The replay has started: its progress is below.</p>}
     </section>
+  );
+}
+
+function Fields({ scope, set }: { readonly scope: Scope; readonly set: (change: Partial<Scope>) => void }) {
+  const merchants = useCommand<readonly Merchant[]>('merchants-list');
+  return (
+    <>
+      <label>
+        Since
+        <input
+          value={scope.since}
+          onChange={(event) => set({ since: event.target.value })}
+          required
+          autoComplete="off"
+          placeholder="2h, or a time"
+        />
+      </label>
+      <label>
+        Until
+        <input
+          value={scope.until}
+          onChange={(event) => set({ until: event.target.value })}
+          autoComplete="off"
+          placeholder="now"
+        />
+      </label>
+      <label>
+        Events
+        <select value={scope.only} onChange={(event) => set({ only: event.target.value })}>
+          {KINDS.map(([value, says]) => (
+            <option key={value} value={value}>
+              {says}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Merchant
+        <select value={scope.merchant} onChange={(event) => set({ merchant: event.target.value })}>
+          <option value="">all</option>
+          {merchants.data?.map(({ merchantId, name }) => (
+            <option key={merchantId} value={merchantId}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
   );
 }

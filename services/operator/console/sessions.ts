@@ -3,7 +3,7 @@ import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Person } from '../commands/person.ts';
 
-export const SESSION_MS = 8 * 3_600_000;
+const SESSION_MS = 8 * 3_600_000;
 /** The oldest ends when there are more. */
 const SESSIONS_MAX = 100;
 

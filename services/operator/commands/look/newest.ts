@@ -1,4 +1,4 @@
-import { timestamp, timestampOrNull } from '../../../api/endpoint-json.ts';
+import { timestamp } from '../../../api/endpoint-json.ts';
 import type { DeliveryRecord, EndpointRecord } from '../../../store/store.ts';
 import { type OperatorDeps, on } from '../command.ts';
 
@@ -16,7 +16,6 @@ export const NEWEST_COMMANDS = {
 
 const MINUTES = 15;
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const DELIVERIES_MAX = 500;
 const ENDPOINTS_MAX = 1000;
 const NAMED_MAX = 8;
@@ -27,10 +26,9 @@ const WAITING = 'waiting';
 async function summary({ store, clock }: OperatorDeps) {
   const now = Math.floor(clock.wall());
   const since = now - MINUTES * MINUTE_MS;
-  const [page, failing, disabled, merchants] = await Promise.all([
+  const [page, failing, merchants] = await Promise.all([
     store.lists.deliveries(null, { since, limit: DELIVERIES_MAX }),
     store.endpoints.every({ isFailing: true, limit: ENDPOINTS_MAX }),
-    store.endpoints.every({ status: 'auto_disabled', limit: ENDPOINTS_MAX }),
     store.merchants.list(),
   ]);
   const nameOf = (id: string) => merchants.find(({ merchantId }) => merchantId === id)?.name ?? null;
@@ -48,15 +46,6 @@ async function summary({ store, clock }: OperatorDeps) {
       name: nameOf(name),
       ...rest,
     })),
-    autoDisabled: disabled
-      .filter(({ disabledAt }) => (disabledAt ?? 0) > now - DAY_MS)
-      .map((endpoint) => ({
-        endpointId: endpoint.uuid,
-        merchantId: endpoint.merchantId,
-        host: hostOf(endpoint),
-        at: timestampOrNull(endpoint.disabledAt),
-        reason: endpoint.disabledReason,
-      })),
   };
 }
 
