@@ -257,4 +257,5 @@ export const PARTS: readonly Part[] = [
   },
   ...PROGRAMS,
   { name: 'schemas', files: /^schemas\//, parts: [], instead: 'Schemas are data.' },
+  { name: 'the runbook', files: /^docs\/operate\/README\.md$/, parts: [], instead: 'It is text.' },
 ];
