@@ -12,6 +12,7 @@ COPY openapi.yaml ./
 COPY bin ./bin
 COPY client ./client
 COPY console ./console
+COPY docs/operate/README.md ./docs/operate/README.md
 COPY docs/receivers ./docs/receivers
 COPY schemas ./schemas
 COPY services ./services

@@ -18,7 +18,9 @@ import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
 import { observeStore } from './observability/store-metrics.ts';
 import { sandboxTime } from './operator/commands/clock.ts';
+import { operatorService } from './operator/commands/operator-service.ts';
 import { operatorRoutes } from './operator/commands/routes.ts';
+import { operatorConsole } from './operator/console/operator-console.ts';
 import type { Clock } from './process/clock.ts';
 import { Descriptors } from './process/descriptors.ts';
 import { Lifecycle } from './process/lifecycle.ts';
@@ -125,7 +127,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
     registry: deps.registry,
     readiness,
     isShort: () => deps.descriptors.isShort,
-    ...(store && has(config, 'api') ? { operatorRoutes: operatorRoutesOf({ ...deps, store }) } : {}),
+    ...(store && has(config, 'api') ? { routes: operatorRoutesOf({ ...deps, store }) } : {}),
   });
   lifecycle.onStop('operations', () => operations.stop());
   // Consumers start before producers, so that a start has no backlog of its own.
@@ -168,7 +170,7 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
   const { environment, dataDir, operatorTokenFile } = deps.config;
   const keyRing = () => deps.keyRing;
   const clock = environment === 'sandbox' ? { sandboxTime: sandboxTime(deps) } : {};
-  return operatorRoutes({
+  const service = operatorService({
     ...deps,
     ...clock,
     keyRing,
@@ -178,6 +180,7 @@ function operatorRoutesOf(deps: StationDeps & { readonly store: Store }) {
     dataDir,
     operatorTokenFile,
   });
+  return { '/operator': operatorRoutes(service), '/console': operatorConsole(service) };
 }
 
 async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDeps> {

@@ -11,6 +11,7 @@ const SOURCES = [
   'services',
   'simulator',
   'schemas',
+  'docs/operate/README.md',
   'docs/receivers',
   'openapi.yaml',
   'package.json',
@@ -18,7 +19,7 @@ const SOURCES = [
 /** Says what dist was built from. */
 const STAMP = '.built-from';
 /** Bundled for browsers, not compiled file by file. */
-const BUNDLED = /^console[/\\]/;
+const BUNDLED = /^(console[/\\]|docs[/\\]operate[/\\])/;
 /** Where better-sqlite3 looks for a binary that was compiled on this machine, before it takes the one that it brings. */
 export const COMPILED = ['Debug', 'Release'].map(
   (kind) => `node_modules/better-sqlite3/build/${kind}/better_sqlite3.node`,

@@ -58,8 +58,16 @@ export function useSession(): Session | undefined {
 }
 
 /** Spends a link. */
-export async function openLink(client: QueryClient, link: string): Promise<void> {
-  const body = JSON.stringify({ link });
+export function openLink(client: QueryClient, link: string): Promise<void> {
+  return openSession(client, { link });
+}
+
+/** Signs in with what the service asks for. */
+export async function openSession(
+  client: QueryClient,
+  proof: Readonly<Record<string, string>>,
+): Promise<void> {
+  const body = JSON.stringify(proof);
   const response = await exchange(
     at({ method: 'POST', body, headers: { 'content-type': 'application/json' } }),
   );

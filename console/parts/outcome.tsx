@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 
+export { inWords } from './words.ts';
+
 /** How good something is, for its colour. The mark says the same to those who do not see the colour. */
 export type Tone = 'good' | 'bad' | 'wait' | 'none';
 
@@ -29,11 +31,6 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** Returns the tone of a status or an outcome; one that this console does not know has none. */
 export function toneOf(status: string): Tone {
   return TONES[status] ?? 'none';
-}
-
-/** Returns a word of the API as a person writes it. */
-export function inWords(word: string): string {
-  return word.replaceAll('_', ' ');
 }
 
 /** Returns the console's word for why a delivery was made. */

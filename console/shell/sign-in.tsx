@@ -5,7 +5,8 @@ import { lastRefreshUrl, openLink } from '../api/session.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { dropLink } from './link.ts';
 
-function Door({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+/** A page for those who are not signed in. */
+export function Door({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <main className="door">
       <section>

@@ -75,7 +75,7 @@ export const VARIABLES = {
   HOOKRAIL_OPS_HOST: variable(
     as.text,
     '127.0.0.1',
-    'Address of `/livez`, `/readyz`, `/metrics` and the operator’s commands, which are taken from this machine only.',
+    'Address of `/livez`, `/readyz`, `/metrics` and the operator’s commands and console, which are for this machine only.',
   ),
   HOOKRAIL_OPS_PORT: variable(port, 8081, 'Port of the operations server; 0 = any free one.'),
   HOOKRAIL_OPS_NAMES: variable(

@@ -19,7 +19,8 @@ export interface Merchants {
   update(
     merchantId: string,
     change: Partial<Pick<Merchant, 'name' | 'state' | 'senderAccountDetails'>>,
-    actor?: Actor,
+    /** `reason`: why, for the audit. */
+    by?: { readonly actor?: Actor; readonly reason?: string | undefined },
   ): Promise<Merchant | undefined>;
 }
 

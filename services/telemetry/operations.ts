@@ -27,7 +27,7 @@ export interface Operations {
 
 /**
  * Serves /livez (the event loop is running), /readyz (work can be done now) and /metrics (Prometheus text), and mounts
- * the operator's commands. Rejects with ConfigError when the port is taken.
+ * the operator's commands and console. Rejects with ConfigError when the port is taken.
  */
 export async function startOperations(options: {
   readonly host: string;
@@ -36,7 +36,8 @@ export async function startOperations(options: {
   readonly names: readonly string[];
   readonly registry: Registry;
   readonly readiness: () => Readiness;
-  readonly operatorRoutes?: Router;
+  /** What else it serves, by the path below which it is. */
+  readonly routes?: Readonly<Record<string, Router>>;
   /** File descriptors are scarce: connections are not kept alive. */
   readonly isShort: () => boolean;
 }): Promise<Operations> {
@@ -50,7 +51,7 @@ export async function startOperations(options: {
   app.get('/metrics', async (_request, response) => {
     response.type(options.registry.contentType).send(await options.registry.metrics());
   });
-  if (options.operatorRoutes) app.use('/operator', options.operatorRoutes);
+  for (const [path, router] of Object.entries(options.routes ?? {})) app.use(path, router);
   const server = createServer({ headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX });
   new Connections(server, app, {
     connectionsMax: acceptedMax(CONNECTIONS_MAX),

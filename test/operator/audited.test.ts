@@ -48,7 +48,7 @@ const LINES: Readonly<Record<string, Line>> = {
     kept: keep('merchant', 'merchantId'),
   }),
   'merchants list': reads(),
-  'merchants pause': changes('merchant.update', () => [made.merchant ?? '']),
+  'merchants pause': changes('merchant.update', () => [made.merchant ?? '', '--reason', 'flooded']),
   'merchants resume': changes('merchant.update', () => [made.merchant ?? '']),
   'merchants set': changes('merchant.update', () => [made.merchant ?? '', '--name', 'Shop 2']),
   'keys create': changes('api_key.create', () => ['--producer', '--types', 'KYC,AML'], {
@@ -68,6 +68,7 @@ const LINES: Readonly<Record<string, Line>> = {
   'events list': reads(),
   'events get': changes('event.show', () => [made.event ?? '', '--body']),
   story: reads(() => [made.subject ?? '']),
+  find: reads(() => [made.event ?? '']),
   'quarantine list': reads(),
   'quarantine summary': reads(),
   'quarantine show': changes('quarantine.show', () => [made.position ?? '']),
@@ -107,6 +108,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const WITHOUT_LINE: Readonly<Record<string, string>> = {
   'keyring usage': 'reads; keyring list',
   'merchants summary': 'reads; status',
+  'deliveries summary': 'reads; the console',
   'clock show': 'reads; the simulator',
   'clock step': 'the simulator: see the last test here',
   'keyring note': 'adds the entries of keyring create, add and remove',

@@ -13,6 +13,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts';
 import { KeyRing } from '../../services/keys/keyring.ts';
+import { operatorService } from '../../services/operator/commands/operator-service.ts';
 import { operatorRoutes } from '../../services/operator/commands/routes.ts';
 import { operatorTokenFile } from '../../services/operator/commands/token-file.ts';
 import { runOperator } from '../../services/operator.ts';
@@ -77,7 +78,7 @@ async function startService() {
     operatorTokenFile: '',
     log,
   } as const;
-  const server: Server = createServer(express().use('/operator', operatorRoutes(deps)));
+  const server: Server = createServer(express().use('/operator', operatorRoutes(operatorService(deps))));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   opsPort = (server.address() as AddressInfo).port;
   const stop = async () => {

@@ -16,6 +16,7 @@ import { openSqliteBroker } from '../../services/broker/sqlite/sqlite-broker.ts'
 import { KeyRing } from '../../services/keys/keyring.ts';
 import { COMMANDS, GROUPS, linesOf } from '../../services/operator/cli/table.ts';
 import { on } from '../../services/operator/commands/command.ts';
+import { operatorService } from '../../services/operator/commands/operator-service.ts';
 import { operatorRoutes } from '../../services/operator/commands/routes.ts';
 import { SERVED } from '../../services/operator/commands/served.ts';
 import { operatorTokenFile } from '../../services/operator/commands/token-file.ts';
@@ -78,7 +79,9 @@ beforeAll(async () => {
     operatorTokenFile: '',
     log,
   } as const;
-  server = createServer(express().use('/operator', operatorRoutes(deps, { ...SERVED, ...GREET })));
+  server = createServer(
+    express().use('/operator', operatorRoutes(operatorService(deps, { ...SERVED, ...GREET }))),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   environment = { HOOKRAIL_DATA_DIR: dataDir, HOOKRAIL_OPS_PORT: `${port}` };

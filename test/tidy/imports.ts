@@ -52,7 +52,7 @@ export function importProblems(module: Module): Problem[] {
 }
 
 function relativeProblem(module: Module, target: string): string | undefined {
-  if (!/\.(tsx?|mjs|json|avsc)$/.test(target))
+  if (!/\.(tsx?|mjs|json|avsc|md)$/.test(target))
     return `"${target}" has no ending. Write the file's real name, with .ts.`;
   const from = partOf(module.path);
   const toPath = posix.normalize(posix.join(posix.dirname(module.path), target));

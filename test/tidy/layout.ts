@@ -225,6 +225,7 @@ export const PARTS: readonly Part[] = [
       'the broker chooser',
       'the store chooser',
       'the operator commands',
+      "the operator's console",
       ...STATIONS.map((name) => `the ${name} station`),
     ],
     instead: 'Only services/broker/open.ts and services/store/open.ts choose engines; main.ts asks them.',
@@ -234,6 +235,12 @@ export const PARTS: readonly Part[] = [
     files: /^services\/operator\/commands\//,
     parts: [...STATION_MAY, 'the api station', 'the count of a replay'],
     instead: 'Commands run in the service: they know what a station knows.',
+  },
+  {
+    name: "the operator's console",
+    files: /^services\/operator\/console\//,
+    parts: [...STATION_MAY, 'the api station', 'the operator commands'],
+    instead: 'It gives commands in the service, and has none of its own.',
   },
   {
     name: 'the operator',
@@ -251,4 +258,5 @@ export const PARTS: readonly Part[] = [
   },
   ...PROGRAMS,
   { name: 'schemas', files: /^schemas\//, parts: [], instead: 'Schemas are data.' },
+  { name: 'the runbook', files: /^docs\/operate\/README\.md$/, parts: [], instead: 'It is text.' },
 ];

@@ -14,13 +14,14 @@ export const PROGRAMS: readonly Part[] = [
   {
     name: 'the console',
     files: /^console\//,
-    parts: ['the client', 'domain'],
+    parts: ['the client', 'domain', 'the runbook'],
     packages: [
       ...['react', 'react-dom', 'openapi-fetch'],
       ...['@tanstack/react-query', '@tanstack/react-router', '@tanstack/react-virtual'],
     ],
     instead:
-      'The console runs in a browser and knows the public merchant API: what it needs beyond that is a field of the API.',
+      'The console runs in a browser and knows the public merchant API, or the operator’s commands: what it needs beyond that is a ' +
+      'field of theirs.',
   },
   {
     name: 'the sandbox command',

@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The console as it was bundled: beside the built service, or in the build of the checkout when the sources run. */
-const FOLDERS = ['../../../dist/console/', '../../../console/'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-);
+/** Where bundles are: in the build of the checkout when the sources run, or beside the built service. */
+const PLACES = ['../../../dist/', '../../../'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -29,9 +27,12 @@ export interface ConsoleFiles {
 
 const HASHED = /-[0-9A-Z]{8}\.(?:js|css)$/;
 
-/** Reads everything once: a build beside the running service does not disturb it. */
-export function readConsole(): ConsoleFiles {
-  const folder = FOLDERS.find((path) => existsSync(`${path}assets`));
+/**
+ * Reads a console as it was bundled, the merchants' or the operator's. Reads everything once: a build beside the running
+ * service does not disturb it.
+ */
+export function readConsole(name: 'console' | 'operator-console'): ConsoleFiles {
+  const folder = PLACES.map((path) => `${path}${name}/`).find((path) => existsSync(`${path}assets`));
   if (folder === undefined) throw new Error('the console is not built: run `npm run build`');
   const names = readdirSync(`${folder}assets`);
   const assets = names

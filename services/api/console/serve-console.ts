@@ -1,5 +1,5 @@
-import type { Express, RequestHandler, Response } from 'express';
-import { type Asset, readConsole } from './files.ts';
+import type { Express, Request, RequestHandler, Response } from 'express';
+import { type Asset, type ConsoleFiles, readConsole } from './files.ts';
 import { pageHeaders } from './page-headers.ts';
 
 const PREFIX = '/console/';
@@ -11,7 +11,7 @@ const YEAR_SECONDS = 31_536_000;
  * files are public: they contain no data, which the page reads from the merchant API with the session of its browser.
  */
 export function mountConsole(app: Express, frameAncestors: readonly string[]): void {
-  const { page, assets } = readConsole();
+  const files = readConsole('console');
   const marked: RequestHandler = (_request, response, next) => {
     response.locals.route = '/console';
     next();
@@ -21,16 +21,27 @@ export function mountConsole(app: Express, frameAncestors: readonly string[]): v
     const path = request.path.slice(PREFIX.length);
     // An operation of the API, which has its own route.
     if (path === 'session') return next();
-    if (!path.startsWith(ASSETS)) {
-      response.setHeader('Content-Type', 'text/html; charset=utf-8');
-      response.setHeader('Cache-Control', 'no-store');
-      return void response.send(page);
-    }
-    const asset = assets.get(path.slice(ASSETS.length));
-    if (asset === undefined) return next();
-    response.setHeader('Vary', 'Accept-Encoding');
-    send(response, asset, request.acceptsEncodings('gzip') === 'gzip');
+    if (!sendFile(files, path, { request, response })) next();
   });
+}
+
+/** Sends the asset of this path, or the one page, which has every other path; returns false when there is no such asset. */
+export function sendFile(
+  { page, assets }: ConsoleFiles,
+  path: string,
+  { request, response }: { readonly request: Request; readonly response: Response },
+): boolean {
+  if (!path.startsWith(ASSETS)) {
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    response.send(page);
+    return true;
+  }
+  const asset = assets.get(path.slice(ASSETS.length));
+  if (asset === undefined) return false;
+  response.setHeader('Vary', 'Accept-Encoding');
+  send(response, asset, request.acceptsEncodings('gzip') === 'gzip');
+  return true;
 }
 
 function send(response: Response, { type, plain, gzip, isHashed }: Asset, takesGzip: boolean): void {

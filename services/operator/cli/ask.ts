@@ -14,6 +14,7 @@ import { OperatorError, UsageError } from '../commands/operator-error.ts';
 import { ASSUMED_HEADER, PERSON_HEADER, type Person } from '../commands/person.ts';
 import { published } from '../commands/published.ts';
 import { pathOf } from '../commands/served.ts';
+import type { Summary } from '../commands/service-status.ts';
 import { operatorTokenFile, readToken } from '../commands/token-file.ts';
 import { sandboxOperations } from './sandbox-operations.ts';
 
@@ -195,12 +196,6 @@ export function operationsUrl({ operations: { host, port } }: Config): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** A row of `quarantine summary` or `dead-letters summary`. */
-export interface RecordStoreSummary {
-  readonly reason: string;
-  readonly count: number;
-}
-
 /** Returns the numbers of quarantined records, dead letters and merchants on hold, as the running service counts them; opens nothing. */
 export async function recordStoreSummaries(config: Config, actor: Actor) {
   const of = async (name: string) => {
@@ -209,8 +204,8 @@ export async function recordStoreSummaries(config: Config, actor: Actor) {
     return answer?.result ?? null;
   };
   return {
-    quarantine: (await of('quarantine summary')) as readonly RecordStoreSummary[] | null,
-    deadLetters: (await of('dead-letters summary')) as readonly RecordStoreSummary[] | null,
+    quarantine: (await of('quarantine summary')) as Summary,
+    deadLetters: (await of('dead-letters summary')) as Summary,
     merchants: (await of('merchants summary')) as MerchantsSummary | null,
   };
 }

@@ -123,7 +123,7 @@ function agoMs(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 
-/** Returns the point in time that a checked `time` gives, in milliseconds since the epoch. */
+/** Returns the point in time that a checked `time` gives, in whole milliseconds since the epoch. */
 export function timeOf<Text extends string | undefined>(
   text: Text,
   now: number,
@@ -131,5 +131,5 @@ export function timeOf<Text extends string | undefined>(
 export function timeOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const ago = agoMs(text);
-  return ago === undefined ? Date.parse(text) : now - ago;
+  return ago === undefined ? Date.parse(text) : Math.floor(now - ago);
 }

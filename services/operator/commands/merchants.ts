@@ -5,6 +5,10 @@ import { OperatorError } from './operator-error.ts';
 /** The merchants of an environment. */
 
 const ID = { id: { type: 'text', required: true, positional: true, describe: 'The merchant’s id' } } as const;
+const HELD = {
+  ...ID,
+  reason: { type: 'text', describe: 'Why, for the audit' },
+} as const satisfies Arguments;
 const DETAILS = {
   senderAccountDetails: { type: 'flag', describe: 'Show senders’ bank details to this merchant' },
 } as const satisfies Arguments;
@@ -32,15 +36,15 @@ export const MERCHANT_COMMANDS = {
   }),
   'merchants pause': on('store', {
     describe: 'Put a merchant’s deliveries on hold; nothing is lost',
-    args: ID,
+    args: HELD,
     isRelayed: true,
-    run: (deps, { id }) => updated(deps, id, { state: 'paused' }),
+    run: (deps, { id, reason }) => updated(deps, id, { state: 'paused' }, reason),
   }),
   'merchants resume': on('store', {
     describe: 'Release a merchant’s deliveries from hold',
-    args: ID,
+    args: HELD,
     isRelayed: true,
-    run: (deps, { id }) => updated(deps, id, { state: 'active' }),
+    run: (deps, { id, reason }) => updated(deps, id, { state: 'active' }, reason),
   }),
   'merchants set': on('store', {
     describe: 'Change a merchant',
@@ -62,8 +66,9 @@ async function updated(
   { store, actor }: OperatorDeps,
   merchantId: string,
   change: Parameters<OperatorDeps['store']['merchants']['update']>[1],
+  reason?: string,
 ) {
-  const merchant = await store.merchants.update(merchantId, change, actor);
+  const merchant = await store.merchants.update(merchantId, change, { actor, reason });
   if (merchant === undefined) throw noMerchant(merchantId);
   return merchant;
 }

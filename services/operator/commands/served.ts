@@ -4,7 +4,9 @@ import { KEY_COMMANDS } from './keys.ts';
 import { DELIVERY_COMMANDS } from './look/deliveries.ts';
 import { ENDPOINT_COMMANDS } from './look/endpoints.ts';
 import { EVENT_COMMANDS } from './look/events.ts';
+import { FIND_COMMANDS } from './look/find.ts';
 import { MERCHANT_LOOKS } from './look/merchant.ts';
+import { NEWEST_COMMANDS } from './look/newest.ts';
 import { STORY_COMMANDS } from './look/story.ts';
 import { MAINTENANCE_COMMANDS } from './maintenance.ts';
 import { MERCHANT_COMMANDS } from './merchants.ts';
@@ -25,6 +27,8 @@ export const SERVED: ServedCommands = {
   ...DELIVERY_COMMANDS,
   ...EVENT_COMMANDS,
   ...STORY_COMMANDS,
+  ...FIND_COMMANDS,
+  ...NEWEST_COMMANDS,
   ...MAINTENANCE_COMMANDS,
   ...RECORD_STORE_COMMANDS,
   ...STREAM_COMMANDS,

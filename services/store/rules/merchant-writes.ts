@@ -41,7 +41,7 @@ export async function updateMerchant(
   tx: Transaction,
   merchantId: string,
   change: Parameters<Merchants['update']>[1],
-  actor: Actor = OPERATOR,
+  { actor = OPERATOR, reason }: NonNullable<Parameters<Merchants['update']>[2]> = {},
 ): Promise<Merchant | undefined> {
   const { name, state, senderAccountDetails } = change;
   const stored = await tx.first<MerchantRow>(
@@ -56,7 +56,8 @@ export async function updateMerchant(
      WHERE merchant_id = $1 RETURNING ${MERCHANT_COLUMNS}`,
     [merchantId, name, state, senderAccountDetails === undefined ? undefined : senderAccountDetails ? 1 : 0],
   );
-  return updated && changed(tx, updated, 'merchant.update', { ...change }, actor);
+  const details = { ...change, ...(reason === undefined ? {} : { reason }) };
+  return updated && changed(tx, updated, 'merchant.update', details, actor);
 }
 
 export async function createKey(tx: Transaction, key: ApiKey, actor: Actor = OPERATOR): Promise<void> {

@@ -4,13 +4,14 @@ import {
   type AnsweringReceiver,
   startAnsweringReceiver,
 } from '../../support/receivers/answering-receiver.ts';
-import { prepareSetup } from '../../support/service/system.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 /** Markup in every text that a stranger writes: it must be shown, and do nothing. */
 export const HOSTILE = '<img src=x onerror="document.title=1"><b>bold</b>\u202egnp';
 
 /** A real service with endpoints, whose console a browser opens. */
 export interface ConsoleService {
+  readonly setup: ServiceSetup;
   readonly hookrail: Hookrail;
   readonly receiver: AnsweringReceiver;
   /** Endpoints by name: one answers 200, one 500 with markup, one takes KYC only. */
@@ -22,8 +23,16 @@ export interface ConsoleService {
   stop(): Promise<void>;
 }
 
-export async function startConsoleService(): Promise<ConsoleService> {
-  const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+/** `fill`: writes into the broker before the service starts. */
+export async function startConsoleService({
+  environment = {},
+  fill = async () => {},
+}: {
+  readonly environment?: Record<string, string>;
+  readonly fill?: (setup: ServiceSetup) => Promise<void>;
+} = {}): Promise<ConsoleService> {
+  const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent', ...environment });
+  await fill(setup);
   const hookrail = await startHookrail(setup.environment);
   const receiver = await startAnsweringReceiver(setup.receiverCert);
   receiver.answerAt('/broken', { status: 500, body: `{"error":"${HOSTILE.replaceAll('"', "'")}"}` });
@@ -38,6 +47,7 @@ export async function startConsoleService(): Promise<ConsoleService> {
     return (await sim(...line)).uuid as string;
   };
   return {
+    setup,
     hookrail,
     receiver,
     endpoints: {

@@ -51,7 +51,7 @@ async function read(deps: OperatorDeps, { id: given, merchant }: Given<typeof AR
 }
 
 /** Returns the merchants that have events about an id. */
-async function ownersOf(
+export async function ownersOf(
   { lists }: Pick<OperatorDeps['store'], 'lists'>,
   id: string,
 ): Promise<readonly string[]> {

@@ -1,0 +1,78 @@
+import { Navigate } from '@tanstack/react-router';
+import { inWords } from '../../parts/outcome.tsx';
+import { Sentence } from '../../parts/sentence.tsx';
+import { useTitle } from '../../parts/title.ts';
+import { useCommand } from '../api.ts';
+import { useId } from '../parts/address.ts';
+import { MerchantName } from '../parts/names.tsx';
+import { Read } from '../parts/screen.tsx';
+import { Way } from '../parts/way.tsx';
+import type { Found } from '../shapes.ts';
+
+/** The screen before anything is looked up. */
+export function FindPage() {
+  useTitle('Find');
+  return (
+    <section className="panel">
+      <h1>Find</h1>
+      <p>
+        Paste any id into the field above: of a transaction, a user, an event, a delivery, an endpoint, a
+        replay, a key, a request or a merchant. The name of a merchant does as well.
+      </p>
+    </section>
+  );
+}
+
+/** "What became of this?", whichever merchant it belongs to. */
+export function FoundPage() {
+  const id = useId();
+  useTitle(`Find ${id}`);
+  const found = useCommand<readonly Found[]>('find', { id });
+  return (
+    <Read of={found}>
+      {(list) => {
+        const [first, ...others] = list;
+        const only = others.length === 0 && first ? placeOf(first) : undefined;
+        if (only !== undefined) return <Navigate to={only as never} replace />;
+        return (
+          <section className="panel">
+            <h1>
+              <code>{id}</code>
+            </h1>
+            <ul className="found">
+              {list.map((one) => (
+                <Line key={`${one.kind} ${one.merchantId}`} found={one} />
+              ))}
+            </ul>
+          </section>
+        );
+      }}
+    </Read>
+  );
+}
+
+function Line({ found }: { readonly found: Found }) {
+  const place = placeOf(found);
+  return (
+    <li>
+      <span className="chip">{inWords(found.kind)}</span> <Sentence text={found.says} />{' '}
+      {found.merchantId === null ? null : <MerchantName id={found.merchantId} />}{' '}
+      {place === undefined ? null : <Way to={place}>Show</Way>}
+    </li>
+  );
+}
+
+const SCREENS: Readonly<Record<string, string>> = {
+  subject: '/subjects/',
+  event: '/events/',
+  delivery: '/deliveries/',
+  merchant: '/merchants/',
+};
+
+/** Returns the address of a thing; of an endpoint, a key and a request that of the merchant. */
+function placeOf({ kind, id, merchantId }: Found): string | undefined {
+  if (kind === 'replay') return '/replays';
+  const screen = SCREENS[kind];
+  if (screen !== undefined) return screen + encodeURIComponent(id);
+  return merchantId === null ? undefined : `/merchants/${merchantId}`;
+}

@@ -1,0 +1,4 @@
+import { start } from '../start.tsx';
+import { router } from './routes.tsx';
+
+start(router);

@@ -1,0 +1,30 @@
+import { Foreign } from '../../parts/foreign.tsx';
+import { shortId } from '../../parts/short-id.ts';
+import { useCommand } from '../api.ts';
+import type { Key, Merchant } from '../shapes.ts';
+import { Way } from './way.tsx';
+
+/** A merchant by its name; the beginning of its id where there is none of this id. */
+export function MerchantName({ id }: { readonly id: string }) {
+  const { data } = useCommand<readonly Merchant[]>('merchants-list');
+  const name = data?.find(({ merchantId }) => merchantId === id)?.name;
+  if (name === undefined)
+    return <span title={id}>{data === undefined ? shortId(id) : `${shortId(id)} (unknown)`}</span>;
+  return (
+    <Way to={`/merchants/${id}`} title={id}>
+      <Foreign text={name} />
+    </Way>
+  );
+}
+
+/** Who published an event: the name of the key, else its hint; what is no key stays as it is. */
+export function ProducerName({ publishedBy }: { readonly publishedBy: string | null | undefined }) {
+  const { data } = useCommand<readonly Key[]>('keys-list');
+  if (publishedBy == null) return 'a producer that was not noted';
+  const key = data?.find(({ keyId }) => keyId === publishedBy);
+  return (
+    <span title={publishedBy}>
+      <Foreign text={key ? (key.name ?? `key ${key.hint}`) : publishedBy} />
+    </span>
+  );
+}

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+
+interface Props {
+  /** What the table has, for those who hear the page. */
+  readonly label: string;
+  readonly columns: readonly string[];
+  readonly children: ReactNode;
+}
+
+/** A table that scrolls by itself where the window is narrow. */
+export function Table({ label, columns, children }: Props) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <section className="scroll" tabIndex={0} aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  );
+}

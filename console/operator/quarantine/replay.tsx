@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { type Given, useChange } from '../api.ts';
+import type { Replayed } from './shapes.ts';
+
+interface Props {
+  readonly label: string;
+  readonly given: Given;
+}
+
+/** Puts records back where they came from, after a second press. What would return stays. */
+export function Replay({ label, given }: Props) {
+  const [isAsked, setAsked] = useState(false);
+  const { mutate, data, isPending, error } = useChange<Replayed>('quarantine-replay');
+  const replay = () => mutate(given, { onSettled: () => setAsked(false) });
+  if (data !== undefined && data.replayed > 0) return <Told data={data} />;
+  return (
+    <div className="act">
+      {isAsked ? (
+        <>
+          <button type="button" className="primary" disabled={isPending} onClick={replay}>
+            Yes: {label}
+          </button>
+          <button type="button" className="plain" onClick={() => setAsked(false)}>
+            No
+          </button>
+          <p className="note">An event that would come back stays where it is, and nothing is sent twice.</p>
+        </>
+      ) : (
+        <button type="button" onClick={() => setAsked(true)}>
+          {label}
+        </button>
+      )}
+      {error ? <ErrorPanel error={error} /> : null}
+      {data === undefined ? null : <Told data={data} />}
+    </div>
+  );
+}
+
+function Told({ data }: { readonly data: Replayed }) {
+  return (
+    <p role="status">
+      {data.replayed} put back
+      {data.refused === undefined ? '' : `, ${data.refused} refused`}
+      {data.conflicts === undefined ? '' : `, ${data.conflicts.leftOut} conflicts left out`}.{' '}
+      <Foreign text={data.refusals?.[0]?.detail ?? ''} />
+    </p>
+  );
+}

@@ -1,0 +1,37 @@
+/** A paragraph of the runbook, or a list. */
+export type Block =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'list'; readonly items: readonly string[] };
+
+/** Returns the section of an alert in docs/operate/README.md; undefined when it has none. */
+export function sectionOf(markdown: string, alert: string): readonly Block[] | undefined {
+  const sections = markdown.split(/^### /m).slice(1);
+  const found = sections.find((section) => section.startsWith(`${alert}\n`));
+  if (found === undefined) return undefined;
+  const [body = ''] = found.slice(alert.length).split(/^## /m);
+  return body
+    .split(/\n{2,}/)
+    .map((block) => block.trim())
+    .filter((block) => block !== '')
+    .map((block) =>
+      block.startsWith('- ')
+        ? { kind: 'list', items: block.split(/^- /m).flatMap((item) => item.trim() || []) }
+        : { kind: 'text', text: block },
+    );
+}
+
+export interface Piece {
+  readonly kind: 'text' | 'code';
+  readonly text: string;
+}
+
+/** Returns a line of Markdown as text and code; a link keeps its text, and emphasis its words. */
+export function piecesOf(line: string): readonly Piece[] {
+  return line.split(/`([^`]+)`/).flatMap((text, index): readonly Piece[] => {
+    if (text === '') return [];
+    if (index % 2 === 1) return [{ kind: 'code', text }];
+    return [
+      { kind: 'text', text: text.replace(/\[([^[\]]+)\]\([^()]+\)/g, '$1').replace(/\*(\S[^*]*)\*/g, '$1') },
+    ];
+  });
+}

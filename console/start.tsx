@@ -1,0 +1,19 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { type AnyRouter, RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { makeQueryClient } from './api/reads.ts';
+
+/** Shows a console in the page. */
+export function start(router: AnyRouter): void {
+  const client = makeQueryClient();
+  const place = document.getElementById('console');
+  if (place === null) throw new Error('the page has no place for the console');
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}
