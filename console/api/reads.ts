@@ -1,6 +1,7 @@
 import { QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { FINAL } from '../../client/delivery-status.ts';
 import { bodyOf, rest } from './api.ts';
+import { collect } from './pages.ts';
 import { isSignedOut, Refusal } from './refusal.ts';
 import { ended } from './session.ts';
 import type { Endpoint, Resent } from './shapes.ts';
@@ -9,7 +10,6 @@ const TRIES_MAX = 3;
 /** The time between two reads of something that may still change. */
 const AGAIN_MS = 3000;
 const ENDPOINTS_FRESH_MS = 60_000;
-const PAGE_ITEMS_MAX = 100;
 
 /** Reads of the API. A 401 means that the session is over. */
 export function makeQueryClient(): QueryClient {
@@ -72,16 +72,9 @@ export const endpointsQuery = queryOptions({
   queryKey: ['endpoints'],
   staleTime: ENDPOINTS_FRESH_MS,
   queryFn: async (): Promise<readonly Endpoint[]> => {
-    const found: Endpoint[] = [];
-    let cursor: string | null = null;
-    do {
-      const query = { limit: PAGE_ITEMS_MAX, ...(cursor === null ? {} : { cursor }) };
-      const page: { readonly data: Endpoint[]; readonly next_cursor: string | null } = await bodyOf(
-        rest.GET('/merchant/webhook-endpoints', { params: { query } }),
-      );
-      found.push(...page.data);
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    const { items: found } = await collect((query) =>
+      bodyOf(rest.GET('/merchant/webhook-endpoints', { params: { query } })),
+    );
     const { webhook_endpoint: legacy } = await bodyOf(rest.GET('/merchant'));
     const isListed = legacy === null || found.some(({ uuid }) => uuid === legacy.uuid);
     return isListed ? found : [...found, legacy];

@@ -1,11 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { endpointsQuery } from '../api/reads.ts';
 import { isSignedOut } from '../api/refusal.ts';
 import { ended, useSession } from '../api/session.ts';
-import { labelOf } from '../parts/endpoint-name.tsx';
+import { EndpointSelect } from '../parts/endpoint-select.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -94,7 +94,6 @@ function State({ state }: { readonly state: LiveState }) {
 
 function Filters({ filters }: { readonly filters: LiveFilters }) {
   const navigate = useNavigate({ from: '/live' });
-  const { data: endpoints = [] } = useQuery(endpointsQuery);
   const set = (change: Record<string, string | true | undefined>) => {
     const search = liveFiltersIn({ ...filters, ...change });
     void navigate({ to: '/live', search, replace: true });
@@ -111,18 +110,11 @@ function Filters({ filters }: { readonly filters: LiveFilters }) {
           <option key={type}>{type}</option>
         ))}
       </select>
-      <select
-        aria-label="Endpoint"
-        value={filters.endpoint ?? ''}
-        onChange={({ target }) => set({ endpoint: target.value || undefined })}
-      >
-        <option value="">All endpoints</option>
-        {endpoints.map((endpoint) => (
-          <option key={endpoint.uuid} value={endpoint.uuid}>
-            {labelOf(endpoint)}
-          </option>
-        ))}
-      </select>
+      <EndpointSelect
+        value={filters.endpoint}
+        all="All endpoints"
+        onChange={(endpoint) => set({ endpoint: endpoint || undefined })}
+      />
       <label>
         <input
           type="checkbox"
