@@ -15,7 +15,7 @@ export interface Collected<Item> {
   readonly isCut: boolean;
 }
 
-interface Options {
+export interface CollectOptions {
   readonly itemsMax?: number;
   readonly signal?: AbortSignal;
   readonly onRead?: (items: number) => void;
@@ -24,7 +24,7 @@ interface Options {
 /** Reads the pages of a list, up to a number of items. Waits where the API limits requests. */
 export async function collect<Item>(
   read: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Item>>,
-  { itemsMax = Number.POSITIVE_INFINITY, signal, onRead }: Options = {},
+  { itemsMax = Number.POSITIVE_INFINITY, signal, onRead }: CollectOptions = {},
 ): Promise<Collected<Item>> {
   const items: Item[] = [];
   let cursor: string | null = null;

@@ -5,12 +5,14 @@ import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { endpointsQuery } from '../api/reads.ts';
 import { isSignedOut } from '../api/refusal.ts';
 import { ended, useSession } from '../api/session.ts';
+import { CsvButton } from '../exports/csv-button.tsx';
 import { EndpointSelect } from '../parts/endpoint-select.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
 import { type LiveFilters, liveFiltersIn } from './live-filters.ts';
 import { LiveList } from './live-list.tsx';
+import { listsOf } from './live-lists.ts';
 import { LiveLog } from './live-log.ts';
 import { isFailed } from './live-row.ts';
 import { fillLive, type LiveState } from './live-source.ts';
@@ -29,6 +31,7 @@ export function LivePage() {
         <h1>Live</h1>
         <State state={state} />
         <Filters filters={filters} />
+        <CsvButton what={failed ? 'failed' : 'live'} lists={listsOf(filters)} />
       </div>
       {error ? <ErrorPanel error={error} /> : null}
       {shown.length > 0 ? <LiveList rows={shown} grouped={grouped} /> : null}

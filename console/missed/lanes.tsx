@@ -8,7 +8,7 @@ import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
 import { Time } from '../parts/time.tsx';
 import type { MissedSearch, Window } from './missed-search.ts';
 import { dryRunQuery, isRunning, replaysQuery } from './reads.ts';
-import type { Column, Mark, Spell } from './spells.ts';
+import { type Column, type Mark, missedOf, type Spell } from './spells.ts';
 import { TimeLine } from './time-line.tsx';
 
 /** An endpoint with what it missed in the window. */
@@ -29,51 +29,24 @@ interface Props {
 
 /** The endpoints below each other on one scale of time. */
 export function Lanes({ window, search, lanes, chosen, range }: Props) {
-  const isNoticed = ({ endpoint, marks }: LaneOf) =>
-    marks.length > 0 || endpoint.status !== 'active' || endpoint.uuid === chosen;
-  const quiet = lanes.filter((lane) => !isNoticed(lane));
-  const list = (shown: readonly LaneOf[]) => (
-    <ul className="lanes">
-      {shown.map((lane) => (
-        <Lane
-          key={lane.endpoint.uuid}
-          lane={lane}
-          window={window}
-          search={search}
-          {...(lane.endpoint.uuid === chosen ? { range } : {})}
-        />
-      ))}
-    </ul>
-  );
+  const quarters = [0, 1, 2, 3, 4].map((n) => window.from + ((window.to - window.from) * n) / 4);
   return (
     <>
-      {list(lanes.filter(isNoticed))}
-      {quiet.length === 0 ? null : (
-        <details>
-          <summary>
-            {quiet.length} {quiet.length === 1 ? 'endpoint' : 'endpoints'} missed nothing
-          </summary>
-          {list(quiet)}
-        </details>
-      )}
+      <ul className="lanes">
+        {lanes.map((lane) => {
+          const id = lane.endpoint.uuid;
+          return <Lane key={id} {...{ lane, window, search }} range={id === chosen ? range : undefined} />;
+        })}
+      </ul>
       <p className="axis note" aria-hidden="true">
-        {[0, 1, 2, 3, 4].map((quarter) => (
-          <span key={quarter}>
-            <Time
-              at={new Date(window.from + ((window.to - window.from) * quarter) / 4).toISOString()}
-              digits="minutes"
-            />
-          </span>
+        {quarters.map((at) => (
+          <Time key={at} at={new Date(at).toISOString()} digits="minutes" />
         ))}
       </p>
-      <ul className="legend note">
-        <li className="missed">missed</li>
-        <li className="owed">still being tried</li>
-        <li className="disabled">disabled now</li>
-        <li className="good">attempts succeeded</li>
-        <li className="bad">attempts failed</li>
-        <li className="replay">replay</li>
-      </ul>
+      <p className="note">
+        Bars: red was missed, amber is still being tried. Strip below them: green where attempts succeeded,
+        red where all failed. Grey: disabled now. Blue line: a replay.
+      </p>
     </>
   );
 }
@@ -82,69 +55,56 @@ interface LaneProps {
   readonly lane: LaneOf;
   readonly window: Window;
   readonly search: MissedSearch;
-  readonly range?: Props['range'];
+  readonly range: Props['range'] | undefined;
 }
 
 function Lane({ lane, window, search, range }: LaneProps) {
   const { endpoint, marks, columns, spells } = lane;
-  const { uuid, status } = endpoint;
+  const { uuid, status, disabled_at: disabledAt } = endpoint;
   const missed = missedOf(marks);
   const { data: replays = [] } = useQuery({ ...replaysQuery(uuid), enabled: missed > 0 });
-  const { endpoint: _, since: _since, until: _until, ...rest } = search;
-  const disabledAt = endpoint.disabled_at === null ? null : Date.parse(endpoint.disabled_at);
+  const { since: _since, until: _until, ...rest } = search;
   return (
     <li className={range === undefined ? '' : 'chosen'}>
       <p className="lane-head">
-        <Link to="/missed" search={{ ...rest, endpoint: uuid }} aria-current={range ? 'true' : undefined}>
+        <Link to="/missed" search={{ ...rest, endpoint: uuid }} aria-current={range !== undefined}>
           <Foreign text={labelOf(endpoint)} />
         </Link>
         {status === 'active' ? null : <Outcome tone={toneOf(status)}>{inWords(status)}</Outcome>}
-        <Remaining lane={lane} window={window} ended={replays.find((one) => !isRunning(one))?.replay_uuid} />
+        {missed === 0 ? null : (
+          <Missed
+            lane={lane}
+            since={new Date(window.from).toISOString()}
+            ended={replays.find((one) => !isRunning(one))?.replay_uuid}
+          />
+        )}
+        {marks.length === missed ? null : (
+          <Outcome tone="wait">{marks.length - missed} still being tried</Outcome>
+        )}
+        {marks.length === 0 ? <Outcome tone="none">nothing missed</Outcome> : null}
       </p>
       <TimeLine
-        {...{ window, columns, spells, replays, disabledAt }}
-        {...(range === undefined ? {} : { range })}
+        {...{ window, columns, spells, replays, range, disabledAt }}
         says={`${missed} missed in ${spells.length} dark ${spells.length === 1 ? 'spell' : 'spells'}`}
       />
     </li>
   );
 }
 
-/** Says what an endpoint missed in the window, and whether it is back. */
-function Remaining({
-  lane: { endpoint, marks },
-  window,
-  ended,
-}: {
+interface MissedProps {
   readonly lane: LaneOf;
-  readonly window: Window;
+  readonly since: string;
   readonly ended: string | undefined;
-}) {
-  const missed = missedOf(marks);
-  const owed = marks.length - missed;
-  const isWriter = useSession()?.access === 'write';
-  const since = new Date(window.from).toISOString();
-  const { data } = useQuery({
-    ...dryRunQuery(endpoint.uuid, { since }, ended),
-    enabled: isWriter && missed > 0,
-  });
-  const trying = owed === 0 ? null : <Outcome tone="wait">{owed} still being tried</Outcome>;
-  if (missed === 0) return trying ?? <Outcome tone="none">nothing missed</Outcome>;
-  return (
-    <>
-      {data === undefined ? (
-        <Outcome tone="bad">{missed} missed</Outcome>
-      ) : (
-        <Outcome tone={data.count === 0 ? 'good' : 'bad'}>
-          {data.count === 0 ? `all ${missed} are back` : `${data.count} missing`}
-        </Outcome>
-      )}
-      {trying}
-    </>
-  );
 }
 
-/** Counts the marks of events that do not arrive by themselves any more. */
-export function missedOf(marks: readonly Mark[]): number {
-  return marks.filter(({ reason }) => reason !== 'owed').length;
+/** Says how much an endpoint missed in the window, and how much of it is still missing. */
+function Missed({ lane: { endpoint, marks }, since, ended }: MissedProps) {
+  const isWriter = useSession()?.access === 'write';
+  const { data } = useQuery({ ...dryRunQuery(endpoint.uuid, { since }, ended), enabled: isWriter });
+  const still = data === undefined ? '' : `, ${data.count === 0 ? 'none' : data.count} still missing`;
+  return (
+    <Outcome tone={data?.count === 0 ? 'good' : 'bad'}>
+      {missedOf(marks)} missed{still}
+    </Outcome>
+  );
 }

@@ -1,8 +1,8 @@
-import { type CSSProperties, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Window } from './missed-search.ts';
 
 const MINUTE_MS = 60_000;
-/** The shortest steps of the sliders: a fifteenth of a column. */
+/** The steps of the sliders: a fifteenth of a column. */
 const STEPS = 15;
 /** A range is counted when it has stood still for so long. */
 const SETTLED_MS = 400;
@@ -18,14 +18,17 @@ interface Props {
   readonly onChange: (range: Range) => void;
 }
 
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const ENDS = [
+  ['from', 'From'],
+  ['to', 'To'],
+] as const;
 
 /** Returns a time as a date field has it, in the zone of the reader. */
 function fieldOf(at: number): string {
   return new Date(at - new Date(at).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }
 
-/** The range: two thumbs of a slider, and two date fields. */
+/** The ends of the range, each by a date field and a slider. */
 export function RangeFields({ window, range, onChange }: Props) {
   const { from, to } = range;
   const [draft, setDraft] = useState<Range>(range);
@@ -35,44 +38,31 @@ export function RangeFields({ window, range, onChange }: Props) {
     const timer = setTimeout(() => onChange(draft), SETTLED_MS);
     return () => clearTimeout(timer);
   }, [draft, from, to, onChange]);
-  const ends = [
-    ['from', 'From'],
-    ['to', 'To'],
-  ] as const;
-  const percent = (at: number) =>
-    `${Math.min(100, Math.max(0, ((at - window.from) / (window.to - window.from)) * 100))}%`;
   return (
     <div className="range-fields">
-      <div
-        className="slider"
-        style={{ '--from': percent(draft.from), '--to': percent(draft.to) } as CSSProperties}
-      >
-        {ends.map(([end, label]) => (
-          <input
-            key={end}
-            type="range"
-            aria-label={`${label}, slider`}
-            aria-valuetext={dateTime.format(draft[end])}
-            min={window.from}
-            max={window.to}
-            step={window.stepMs / STEPS}
-            value={draft[end]}
-            onChange={({ target }) => setDraft({ ...draft, [end]: Number(target.value) })}
-          />
-        ))}
-      </div>
-      {ends.map(([end, label]) => (
-        <label key={end}>
-          {label}
+      {ENDS.map(([end, label]) => (
+        <fieldset key={end}>
+          <legend>{label}</legend>
           <input
             type="datetime-local"
+            aria-label={label}
             value={fieldOf(draft[end])}
             onChange={({ target }) => {
               const at = new Date(target.value).getTime();
               if (Number.isFinite(at)) setDraft({ ...draft, [end]: at });
             }}
           />
-        </label>
+          <input
+            type="range"
+            aria-label={`${label}, on the time line`}
+            aria-valuetext={new Date(draft[end]).toLocaleString()}
+            min={window.from}
+            max={window.to}
+            step={window.stepMs / STEPS}
+            value={draft[end]}
+            onChange={({ target }) => setDraft({ ...draft, [end]: Number(target.value) })}
+          />
+        </fieldset>
       ))}
       {draft.from >= draft.to ? (
         <p className="warning" role="alert">

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { bodyOf, rest } from '../api/api.ts';
-import { collect } from '../api/pages.ts';
-import type { Delivery, EventListed, Replay } from '../api/shapes.ts';
+import { readDeliveries, readEvents, UNDELIVERED, UNSENT } from '../api/reads.ts';
+import type { Delivery, Replay } from '../api/shapes.ts';
 import type { Window } from './missed-search.ts';
 
 /** The most items of each list that the time line shows. */
@@ -9,48 +9,22 @@ export const SHOWN_MAX = 1000;
 const AGAIN_MS = 30_000;
 const RUNNING_AGAIN_MS = 1000;
 const REPLAYS = 10;
-const DELIVERIES_SHOWN = 100;
+const MADE_MAX = 100;
 
-/** The deliveries that did not arrive: given up, or with attempts left. */
-export const UNDELIVERED = ['failed', 'exhausted', 'refused', 'cancelled'] as const;
-/** The results of routing that a replay brings back. */
-export const UNSENT = ['endpoint_disabled', 'endpoint_auto_disabled'] as const;
-
-const iso = (at: number) => new Date(at).toISOString();
-
-/** What no endpoint received in a window, and the attempts of each. */
+/** Reads what each endpoint missed in a window, and its attempts. */
 export const missedQuery = ({ from, to, stepMs }: Window) =>
   queryOptions({
     queryKey: ['missed', from, stepMs],
     refetchInterval: AGAIN_MS,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const since = iso(from);
+      const since = new Date(from).toISOString();
+      const period = { from: since, to: new Date(to).toISOString(), step: stepMs / 1000 };
       const options = { itemsMax: SHOWN_MAX, signal };
       const [metrics, deliveries, events] = await Promise.all([
-        bodyOf(
-          rest.GET('/merchant/metrics', {
-            params: { query: { from: since, to: iso(to), step: stepMs / 1000, by: 'endpoint' } },
-          }),
-        ),
-        Promise.all(
-          UNDELIVERED.map((status) =>
-            collect<Delivery>(
-              (page) =>
-                bodyOf(rest.GET('/merchant/deliveries', { params: { query: { ...page, since, status } } })),
-              options,
-            ),
-          ),
-        ),
-        Promise.all(
-          UNSENT.map((verdict) =>
-            collect<EventListed>(
-              (page) =>
-                bodyOf(rest.GET('/merchant/events', { params: { query: { ...page, since, verdict } } })),
-              options,
-            ),
-          ),
-        ),
+        bodyOf(rest.GET('/merchant/metrics', { params: { query: { ...period, by: 'endpoint' } } })),
+        Promise.all(UNDELIVERED.map((status) => readDeliveries({ since, status }, options))),
+        Promise.all(UNSENT.map((verdict) => readEvents({ since, verdict }, options))),
       ]);
       return {
         series: metrics.data,
@@ -61,70 +35,64 @@ export const missedQuery = ({ from, to, stepMs }: Window) =>
     },
   });
 
+/** A range as the API has it. */
+export interface Period {
+  readonly since: string;
+  readonly until?: string;
+}
+
+const replay = (id: string, period: Period, isDry: boolean) =>
+  bodyOf(
+    rest.POST('/merchant/webhook-endpoints/{id}/replay', {
+      params: { path: { id } },
+      body: { ...period, only: 'missing', dry_run: isDry },
+    }),
+  );
+
 /** Counts what a replay would send. `ended`: the replay that ended last, after which the count is another. */
-export const dryRunQuery = (
-  endpoint: string,
-  { since, until }: { readonly since: string; readonly until?: string },
-  ended?: string,
-) =>
+export const dryRunQuery = (endpoint: string, period: Period, ended: string | undefined) =>
   queryOptions({
-    queryKey: ['dry run', endpoint, since, until, ended],
+    queryKey: ['dry run', endpoint, period, ended],
     refetchInterval: AGAIN_MS,
-    placeholderData: (before, query) => (query?.queryKey[1] === endpoint ? before : undefined),
+    placeholderData: keepPreviousData,
     queryFn: async () => {
-      const body = {
-        since,
-        ...(until === undefined ? {} : { until }),
-        only: 'missing',
-        dry_run: true,
-      } as const;
-      const counted = await bodyOf(
-        rest.POST('/merchant/webhook-endpoints/{id}/replay', { params: { path: { id: endpoint } }, body }),
-      );
+      const counted = await replay(endpoint, period, true);
       if (!('dry_run' in counted)) throw new Error('The service began a replay instead of counting.');
       return counted;
     },
   });
 
-/** The newest replays of an endpoint; each second while one runs. */
-export const replaysQuery = (endpoint: string) =>
-  queryOptions({
-    queryKey: ['replays', endpoint],
-    queryFn: async (): Promise<readonly Replay[]> => {
-      const params = { path: { id: endpoint }, query: { limit: REPLAYS } };
-      return (await bodyOf(rest.GET('/merchant/webhook-endpoints/{id}/replays', { params }))).data;
-    },
-    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? RUNNING_AGAIN_MS : AGAIN_MS),
-  });
+/** Enables an endpoint where it is not active, then replays what it missed in a range. */
+export async function bringBack(id: string, period: Period, isActive: boolean): Promise<void> {
+  const params = { path: { id } };
+  if (!isActive) await rest.PATCH('/merchant/webhook-endpoints/{id}', { params, body: { status: 'active' } });
+  await replay(id, period, false);
+}
 
 export function isRunning({ status }: Replay): boolean {
   return status === 'running';
 }
 
-/** The deliveries that a replay made, the newest of an endpoint. */
-export const madeQuery = ({ endpoint_uuid: id, replay_uuid: replay, created_at: since, status }: Replay) =>
+/** The newest replays of an endpoint; each second while one runs. */
+export const replaysQuery = (id: string) =>
   queryOptions({
-    queryKey: ['made', id, replay, status],
-    refetchInterval: RUNNING_AGAIN_MS * 3,
-    placeholderData: keepPreviousData,
-    queryFn: async (): Promise<readonly Delivery[]> => {
-      const params = { path: { id }, query: { since, limit: DELIVERIES_SHOWN } };
-      const page = await bodyOf(rest.GET('/merchant/webhook-endpoints/{id}/deliveries', { params }));
-      return page.data.filter(({ trigger }) => trigger === 'replay');
+    queryKey: ['replays', id],
+    queryFn: async (): Promise<readonly Replay[]> => {
+      const params = { path: { id }, query: { limit: REPLAYS } };
+      return (await bodyOf(rest.GET('/merchant/webhook-endpoints/{id}/replays', { params }))).data;
     },
+    refetchInterval: ({ state }) => (state.data?.some(isRunning) ? RUNNING_AGAIN_MS : AGAIN_MS),
   });
 
-/** Enables an endpoint where that is asked for, then replays what it missed in a range. */
-export async function bringBack(
-  id: string,
-  range: { readonly since: string; readonly until: string },
-  isEnabled: boolean,
-): Promise<Replay> {
-  const params = { path: { id } };
-  if (!isEnabled)
-    await bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}', { params, body: { status: 'active' } }));
-  const body = { ...range, only: 'missing' } as const;
-  const begun = await bodyOf(rest.POST('/merchant/webhook-endpoints/{id}/replay', { params, body }));
-  if (!('replay_uuid' in begun)) throw new Error('The service counted instead of beginning a replay.');
-  return begun;
-}
+/** The deliveries that the newest replay of an endpoint made. */
+export const madeQuery = ({ endpoint_uuid: endpoint, replay_uuid: id, created_at: since, status }: Replay) =>
+  queryOptions({
+    queryKey: ['made', id, status],
+    refetchInterval: RUNNING_AGAIN_MS * 3,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<readonly Delivery[]> => {
+      const options = { itemsMax: MADE_MAX, signal };
+      const { items } = await readDeliveries({ endpoint_uuid: endpoint, since }, options);
+      return items.filter(({ trigger }) => trigger === 'replay');
+    },
+  });

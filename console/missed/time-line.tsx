@@ -14,9 +14,9 @@ interface Props {
   readonly columns: readonly Column[];
   readonly spells: readonly Spell[];
   readonly replays: readonly Replay[];
-  readonly range?: { readonly from: number; readonly to: number };
-  /** Since when it is disabled, to this day. */
-  readonly disabledAt: number | null;
+  /** The range that is chosen, and since when the endpoint is disabled. */
+  readonly range: { readonly from: number; readonly to: number } | undefined;
+  readonly disabledAt: string | null;
   readonly says: string;
 }
 
@@ -24,10 +24,22 @@ interface Props {
 export function TimeLine({ window, columns, spells, replays, range, disabledAt, says }: Props) {
   const x = (at: number) =>
     Math.min(WIDTH, Math.max(0, ((at - window.from) / (window.to - window.from)) * WIDTH));
-  const across = (from: number, to: number) => ({ x: x(from), width: Math.max(3, x(to) - x(from)) });
+  const band = (name: string, from: number, to: number) => (
+    <rect
+      key={`${name} ${from}`}
+      className={name}
+      x={x(from)}
+      width={Math.max(3, x(to) - x(from))}
+      height={HEIGHT}
+    />
+  );
   const most = Math.max(1, ...columns.map(({ missed, owed }) => missed + owed));
-  const height = (count: number) => (count === 0 ? 0 : Math.max(BAR_MIN, (count / most) * BARS));
   const each = WIDTH / columns.length;
+  const bar = (name: string, column: number, height: number, bottom: number) =>
+    height === 0 ? null : (
+      <rect className={name} x={column * each} width={each - 1} y={bottom - height} height={height} />
+    );
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(BAR_MIN, (count / most) * BARS));
   return (
     <svg
       className="time-line"
@@ -36,45 +48,20 @@ export function TimeLine({ window, columns, spells, replays, range, disabledAt, 
       role="img"
       aria-label={says}
     >
-      {range === undefined ? null : (
-        <rect className="range" y={0} height={HEIGHT} {...across(range.from, range.to)} />
-      )}
-      {disabledAt === null ? null : (
-        <rect className="disabled" y={0} height={HEIGHT} {...across(disabledAt, window.to)} />
-      )}
-      {spells.map(({ from, to }) => (
-        <rect key={from} className="spell" y={0} height={HEIGHT - STRIP} {...across(from, to)} />
+      {range === undefined ? null : band('range', range.from, range.to)}
+      {disabledAt === null ? null : band('disabled', Date.parse(disabledAt), window.to)}
+      {spells.map(({ from, to }) => band('spell', from, to))}
+      {columns.map(({ missed, owed, delivered, failed }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
+        <g key={index}>
+          {bar(`strip ${delivered > 0 ? 'good' : failed > 0 ? 'missed' : ''}`, index, STRIP, HEIGHT)}
+          {bar('missed', index, heightOf(missed), BARS)}
+          {bar('owed', index, Math.min(heightOf(owed), BARS - heightOf(missed)), BARS - heightOf(missed))}
+        </g>
       ))}
-      {columns.map((column, index) => {
-        const { missed, owed, delivered, failed } = column;
-        const place = { x: index * each, width: each - 1 };
-        const [dark, waiting] = [height(missed), height(owed)];
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
-          <g key={index}>
-            <rect className={stripOf(delivered, failed)} y={HEIGHT - STRIP} height={STRIP} {...place} />
-            {dark > 0 ? <rect className="missed" y={BARS - dark} height={dark} {...place} /> : null}
-            {waiting > 0 ? (
-              <rect
-                className="owed"
-                y={Math.max(0, BARS - dark - waiting)}
-                height={Math.min(waiting, BARS - dark)}
-                {...place}
-              />
-            ) : null}
-          </g>
-        );
-      })}
-      {replays.map(({ replay_uuid: id, created_at: at }) =>
-        Date.parse(at) < window.from ? null : (
-          <rect key={id} className="replay" x={x(Date.parse(at))} width={2} y={0} height={HEIGHT} />
-        ),
-      )}
+      {replays
+        .filter(({ created_at: at }) => Date.parse(at) >= window.from)
+        .map(({ created_at: at }) => band('replay', Date.parse(at), Date.parse(at)))}
     </svg>
   );
-}
-
-function stripOf(delivered: number, failed: number): string {
-  if (failed > 0) return delivered > 0 ? 'strip some' : 'strip bad';
-  return delivered > 0 ? 'strip good' : 'strip';
 }

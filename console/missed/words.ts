@@ -17,3 +17,11 @@ export function reasonOf(reason: string): string {
 export function eventsOf(count: number): string {
   return count === 1 ? '1 event' : `${count.toLocaleString('en')} events`;
 }
+
+/** Returns counts by name in a line, the largest first. */
+export function tallyOf(counts: Readonly<Record<string, number>>, says = (name: string) => name): string {
+  return Object.entries(counts)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${says(name)}: ${count.toLocaleString('en')}`)
+    .join(' · ');
+}
