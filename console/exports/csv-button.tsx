@@ -5,8 +5,9 @@ import { endpointsQuery } from '../api/reads.ts';
 import { useSession } from '../api/session.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { csvOf } from './csv.ts';
+import { fileNameOf, stampOf } from './file-name.ts';
 import { type Lists, ROWS_MAX, readTable } from './list-rows.ts';
-import { fileNameOf, save, stampOf } from './save.ts';
+import { save } from './save.ts';
 
 interface Props {
   readonly lists: Lists;

@@ -17,7 +17,7 @@ const COLUMNS = [
   ...['created_at', 'type', 'subType', 'subject_uuid', 'transaction_uuid', 'entity_uuid', 'event_uuid'],
   ...['endpoint', 'url', 'endpoint_uuid', 'delivery_uuid', 'trigger', 'result', 'cancel_reason'],
   ...['attempts_made', 'last_response_status', 'last_failure_code', 'last_attempt_at', 'next_attempt_at'],
-  ...['api_version', 'occurred_at', 'sequence'],
+  ...['api_version', 'occurred_at'],
 ] as const;
 
 interface Options {

@@ -2,7 +2,8 @@ import { clock } from '../api/api.ts';
 import type { DeliveryDetail } from '../api/shapes.ts';
 import { explained } from '../delivery/explained.ts';
 import { useEndpoint } from '../parts/endpoint-name.tsx';
-import { fileNameOf, save, stampOf } from './save.ts';
+import { fileNameOf, stampOf } from './file-name.ts';
+import { save } from './save.ts';
 import { ticketOf } from './ticket.ts';
 
 /** Saves a delivery as a file for the ticket of whoever runs the receiver. */

@@ -23,12 +23,16 @@ export function ticketOf({ delivery, endpoint, explanation, savedAt }: Told): st
   return [
     `# Webhook ${type}/${subType}: ${delivery.status}`,
     explanation,
-    `Saved from hookrail at ${savedAt}. All times are UTC. The secret is not in this file.`,
+    `Saved from hookrail at ${savedAt}. All times are UTC. The secret is not in this file. Characters that hide or reorder text
+are spelt out, as \\u202e and the like.`,
     '## Delivery',
     block([...facts, `url: ${visible(endpoint?.url ?? 'the endpoint was deleted')}`].join('\n')),
     '## Attempts',
     block(attempts.map(lineOf).join('\n') || 'None yet.'),
-    ...attempts.flatMap((attempt) => exchangeOf(attempt, delivery.body_removed)),
+    ...attempts.flatMap((attempt) => responseOf(attempt, delivery.body_removed)),
+    ...(last === undefined
+      ? []
+      : [`## Headers of the request, attempt ${last.number}`, block(headerLines(headers))]),
     '## Body of the request',
     body === null ? gone(delivery.body_removed) : block(visibleLines(body)),
     ...(endpoint === undefined || body === null || last === undefined
@@ -37,7 +41,8 @@ export function ticketOf({ delivery, endpoint, explanation, savedAt }: Told): st
     '## Verify the signature',
     `Compute HMAC-SHA256 over webhook-id, webhook-timestamp and the body, joined by full stops, with the secret of the
 endpoint. The body must be the bytes that arrived, before any parser. Compare the result, in base64 after "v1,", with
-webhook-signature. Each attempt has a timestamp and a signature of its own: an old one fails a check of its age.`,
+webhook-signature. Each attempt has a timestamp and a signature of its own: an old one fails a check of its age.
+`,
   ].join('\n\n');
 }
 
@@ -49,14 +54,12 @@ function lineOf({ number, started_at, duration_ms, response_status, failure_code
   );
 }
 
-function exchangeOf(attempt: Attempt, isRemoved: boolean): readonly string[] {
-  const { number, request_headers: sent, response_headers: received, response_body: body } = attempt;
+function responseOf(attempt: Attempt, isRemoved: boolean): readonly string[] {
+  const { number, response_headers: headers, response_body: body } = attempt;
   return [
-    `### Attempt ${number}: headers of the request`,
-    block(headerLines(sentHeaders(sent))),
-    `### Attempt ${number}: response`,
-    block(received === null ? 'No response.' : headerLines(received) || 'No headers.'),
-    body === null ? gone(isRemoved) : block(visibleLines(body) || 'Empty.'),
+    `### Response to attempt ${number}`,
+    block(headers === null ? 'No response.' : headerLines(headers) || 'No headers.'),
+    ...(headers === null ? [] : [body === null ? gone(isRemoved) : block(visibleLines(body) || 'Empty.')]),
   ];
 }
 

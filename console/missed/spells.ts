@@ -77,7 +77,7 @@ export function columnsOf(
 
 /** Events missed in a row: none arrived between them. */
 export interface Spell {
-  /** The whole minutes that have all of them. */
+  /** Whole minutes; the first is one before: a delivery is made after its event was accepted. */
   readonly from: number;
   readonly to: number;
   readonly count: number;
@@ -98,7 +98,7 @@ export function spellsOf(
     const between = last === undefined ? [] : columns.slice(last + 1, column);
     const before = between.some(({ delivered }) => delivered > 0) ? undefined : spells.pop();
     const to = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS;
-    const { from = to - MINUTE_MS, count = 0, reasons = {} } = before ?? {};
+    const { from = to - 2 * MINUTE_MS, count = 0, reasons = {} } = before ?? {};
     spells.push({
       from,
       to,

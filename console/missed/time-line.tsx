@@ -48,7 +48,6 @@ export function TimeLine({ window, columns, spells, replays, range, disabledAt, 
       role="img"
       aria-label={says}
     >
-      {range === undefined ? null : band('range', range.from, range.to)}
       {disabledAt === null ? null : band('disabled', Date.parse(disabledAt), window.to)}
       {spells.map(({ from, to }) => band('spell', from, to))}
       {columns.map(({ missed, owed, delivered, failed }, index) => (
@@ -62,6 +61,7 @@ export function TimeLine({ window, columns, spells, replays, range, disabledAt, 
       {replays
         .filter(({ created_at: at }) => Date.parse(at) >= window.from)
         .map(({ created_at: at }) => band('replay', Date.parse(at), Date.parse(at)))}
+      {range === undefined ? null : band('range', range.from, range.to)}
     </svg>
   );
 }
