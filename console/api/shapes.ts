@@ -9,6 +9,5 @@ export type Story = Schemas['Story'];
 export type StoryEvent = Schemas['StoryEvent'];
 export type EventListed = Schemas['EventListed'];
 export type Replay = Schemas['Replay'];
-export type ReplayDryRun = Schemas['ReplayDryRun'];
 export type MetricSeries = Schemas['MetricSeries'];
 export type Resent = Schemas['Resent'];

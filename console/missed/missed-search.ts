@@ -32,13 +32,12 @@ export function missedSearchIn(search: Record<string, unknown>): MissedSearch {
   };
 }
 
-/** A period in columns. Times are milliseconds since the epoch. */
+/** A period. Times are milliseconds since the epoch. */
 export interface Window {
   readonly hours: number;
   readonly from: number;
   readonly to: number;
   readonly stepMs: number;
-  readonly columns: number;
 }
 
 /** Returns the window that ends with the present column. It is the chosen one, or a longer one that has the range. */
@@ -49,6 +48,5 @@ export function windowOf({ hours = 24, since }: MissedSearch, now: number): Wind
     WINDOWS.find((window) => window.hours >= hours && reachesBack(window)) ?? WINDOWS[WINDOWS.length - 1];
   const { hours: length = 24, stepMs = MINUTE_MS } = found ?? {};
   const to = (Math.floor(now / stepMs) + 1) * stepMs;
-  const columns = (length * HOUR_MS) / stepMs;
-  return { hours: length, from: to - length * HOUR_MS, to, stepMs, columns };
+  return { hours: length, from: to - length * HOUR_MS, to, stepMs };
 }

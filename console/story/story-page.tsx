@@ -23,7 +23,11 @@ export function StoryPage() {
   useTitle(story ? `${inWords(story.kind)} ${shortId(id)}` : 'Story');
   if (story === undefined)
     return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
-  const query = { subject_uuid: story.subject_uuid };
+  // The story of a user has what happened to its transactions and accounts.
+  const query =
+    story.entity_uuid === story.subject_uuid
+      ? { entity_uuid: story.entity_uuid }
+      : { subject_uuid: story.subject_uuid };
   return (
     <>
       <section className="panel">

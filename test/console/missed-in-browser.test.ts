@@ -206,7 +206,7 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
     await context.close();
   });
 
-  test('of a delivery for a ticket has what was sent and answered, without the secret', async () => {
+  test('of a delivery for a ticket has what was sent and answered, without the secret, and one of a story its rows', async () => {
     const { page, faults, context } = await signedIn({ acceptDownloads: true });
     await page.getByLabel('Endpoint').selectOption(formula);
     await page.getByLabel('Type').selectOption('KYC');
@@ -221,6 +221,12 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
     expect(text).toContain(HOSTILE.replace('\u202e', String.raw`\u202e`));
     expect(text).not.toMatch(/authorization|whsec_/i);
     for (const character of ['\u001b', '\u202e']) expect(text).not.toContain(character);
+
+    await page.getByRole('link', { name: 'The whole story' }).click();
+    await page.locator('.story').waitFor();
+    const [names = [], ...rows] = parsedCsv((await saved(page, 'CSV')).text, ',');
+    const endpoints = rows.map((row) => row[names.indexOf('endpoint_uuid')]);
+    expect(endpoints.sort()).toEqual([formula, ...Object.values(service.endpoints)].sort());
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -46,8 +46,8 @@ describe('the window of Missed', () => {
   });
 });
 
-describe('what was missed', () => {
-  test('is each event once, with why', () => {
+describe('an event that was missed', () => {
+  test('is marked once, with why', () => {
     const marks = marksOf(
       [
         delivery('gone', 'refused', '09:01:00'),
