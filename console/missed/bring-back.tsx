@@ -13,10 +13,11 @@ interface Props {
   readonly endpoint: Endpoint;
   readonly period: Period;
   readonly replays: readonly Replay[];
+  readonly onBegin: () => void;
 }
 
 /** Counts what is still missing in the range, and brings it back by one button. */
-export function BringBack({ endpoint, period, replays }: Props) {
+export function BringBack({ endpoint, period, replays, onBegin }: Props) {
   const client = useQueryClient();
   const { uuid, status } = endpoint;
   const isReader = useSession()?.access !== 'write';
@@ -25,6 +26,7 @@ export function BringBack({ endpoint, period, replays }: Props) {
   const isActive = status === 'active';
   const { mutate, error, isPending } = useMutation({
     mutationFn: () => bringBack(uuid, period, isActive),
+    onMutate: onBegin,
     onSettled: () =>
       Promise.all([client.invalidateQueries(replaysQuery(uuid)), client.invalidateQueries(endpointsQuery)]),
   });

@@ -45,7 +45,7 @@ export function Lanes({ window, search, lanes, chosen, range }: Props) {
       </p>
       <p className="note">
         Bars: red was missed, amber is still being tried. Strip below them: green where attempts succeeded,
-        red where all failed. Grey: disabled now. Blue line: a replay.
+        red where all failed. Grey: disabled now. Blue line: a replay. Frame: the range below.
       </p>
     </>
   );

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { endpointsQuery, UNDELIVERED, UNSENT } from '../api/reads.ts';
 import { CsvButton } from '../exports/csv-button.tsx';
 import { EndpointSelect } from '../parts/endpoint-select.tsx';
@@ -13,7 +13,7 @@ import { BringBack } from './bring-back.tsx';
 import { type LaneOf, Lanes } from './lanes.tsx';
 import { type MissedSearch, missedSearchIn, WINDOWS, type Window, windowOf } from './missed-search.ts';
 import { type Range, RangeFields } from './range-fields.tsx';
-import { missedQuery, replaysQuery, SHOWN_MAX } from './reads.ts';
+import { isRunning, MISSED, missedQuery, replaysQuery, SHOWN_MAX } from './reads.ts';
 import { Replays } from './replays.tsx';
 import { columnsOf, marksOf, missedOf, spellsOf } from './spells.ts';
 import { eventsOf, reasonOf, tallyOf } from './words.ts';
@@ -157,6 +157,11 @@ interface ChosenProps {
 function Chosen({ lane: { endpoint, spells }, window, range, search }: ChosenProps) {
   const navigate = useNavigate({ from: '/missed' });
   const { data: replays = [] } = useQuery(replaysQuery(endpoint.uuid));
+  const client = useQueryClient();
+  const isReplaying = replays.some(isRunning);
+  useEffect(() => {
+    if (!isReplaying) void client.invalidateQueries({ queryKey: [MISSED] });
+  }, [client, isReplaying]);
   const list = { endpoint_uuid: endpoint.uuid, ...periodOf(range) };
   const choose = useCallback(
     (to: Range) => {
@@ -187,7 +192,13 @@ function Chosen({ lane: { endpoint, spells }, window, range, search }: ChosenPro
           ))}
         </ul>
         <RangeFields window={window} range={range} onChange={choose} />
-        <BringBack endpoint={endpoint} period={periodOf(range)} replays={replays} />
+        <BringBack
+          endpoint={endpoint}
+          period={periodOf(range)}
+          replays={replays}
+          // The dark spell changes when its events come back; the range stays.
+          onBegin={() => choose(range)}
+        />
         <CsvButton
           what="missed"
           lists={{

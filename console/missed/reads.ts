@@ -11,10 +11,13 @@ const RUNNING_AGAIN_MS = 1000;
 const REPLAYS = 10;
 const MADE_MAX = 100;
 
+/** Begins the keys of what is on the time lines. */
+export const MISSED = 'missed';
+
 /** Reads what each endpoint missed in a window, and its attempts. */
 export const missedQuery = ({ from, to, stepMs }: Window) =>
   queryOptions({
-    queryKey: ['missed', from, stepMs],
+    queryKey: [MISSED, from, stepMs],
     refetchInterval: AGAIN_MS,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {

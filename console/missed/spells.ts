@@ -19,23 +19,30 @@ const REASONS: Readonly<Record<string, MarkReason>> = {
   ...{ exhausted: 'exhausted', refused: 'refused', cancelled: 'cancelled', failed: 'owed' },
 };
 
-/** Returns a mark for each event and endpoint, oldest first; one that is sent again and fails is owed at its own time. */
+/**
+ * Returns a mark for each event and endpoint, oldest first. A replay makes the own delivery of an event that was not sent,
+ * with all attempts; any other delivery that was requested has one attempt, and its event has a mark already.
+ */
 export function marksOf(deliveries: readonly Delivery[], events: readonly EventListed[]): readonly Mark[] {
-  const marks = new Map<string, Mark>();
-  for (const { created_at, event_uuid: event, endpoints } of events) {
-    for (const { endpoint_uuid: endpoint, verdict } of endpoints) {
-      const mark: Mark = { endpoint, at: Date.parse(created_at), reason: 'skipped' };
-      if (SKIPPED.has(verdict)) marks.set(`${event} ${endpoint}`, mark);
-    }
+  const marks = events.flatMap(({ created_at, endpoints }): readonly Mark[] =>
+    endpoints
+      .filter(({ verdict }) => SKIPPED.has(verdict))
+      .map(({ endpoint_uuid: endpoint }) => ({ endpoint, at: Date.parse(created_at), reason: 'skipped' })),
+  );
+  for (const {
+    endpoint_uuid: endpoint,
+    status,
+    trigger,
+    attempts_max,
+    created_at,
+    occurred_at,
+  } of deliveries) {
+    const reason = REASONS[status];
+    const isLive = trigger === 'live';
+    if (reason === undefined || (!isLive && attempts_max === 1)) continue;
+    marks.push({ endpoint, at: Date.parse(isLive ? created_at : occurred_at), reason });
   }
-  for (const { created_at, event_uuid: event, endpoint_uuid: endpoint, status, trigger } of deliveries) {
-    const [key, reason] = [`${event} ${endpoint}`, REASONS[status]];
-    const at = marks.get(key)?.at ?? Date.parse(created_at);
-    const isFirst = trigger === 'live' && marks.get(key)?.reason !== 'owed';
-    if (reason && (isFirst || (reason === 'owed' && trigger !== 'test')))
-      marks.set(key, { endpoint, at, reason });
-  }
-  return [...marks.values()].sort((a, b) => a.at - b.at);
+  return marks.sort((a, b) => a.at - b.at);
 }
 
 /** Counts the marks of events that do not arrive by themselves any more. */

@@ -11,11 +11,18 @@ const iso = (time: string) => `2026-01-02T${time}.000Z`;
 const at = (time: string) => Date.parse(iso(time));
 const window = windowOf({}, NOW);
 
-const delivery = (event: string, status: string, time: string, trigger = 'live') =>
-  ({ event_uuid: event, endpoint_uuid: 'e', status, created_at: iso(time), trigger }) as Delivery;
-const skipped = (event: string, time: string, verdict = 'endpoint_disabled') => {
+const delivery = (status: string, time: string, more: Partial<Delivery> = {}) =>
+  ({
+    endpoint_uuid: 'e',
+    status,
+    created_at: iso(time),
+    trigger: 'live',
+    attempts_max: 7,
+    ...more,
+  }) as Delivery;
+const skipped = (time: string, verdict = 'endpoint_disabled') => {
   const endpoints = [{ endpoint_uuid: 'e', verdict, delivery_uuid: null }];
-  return { event_uuid: event, created_at: iso(time), endpoints } as unknown as EventListed;
+  return { created_at: iso(time), endpoints } as unknown as EventListed;
 };
 const mark = (time: string, reason: Mark['reason'] = 'skipped'): Mark => ({
   endpoint: 'e',
@@ -47,29 +54,27 @@ describe('the window of Missed', () => {
 });
 
 describe('an event that was missed', () => {
-  test('is marked once, with why', () => {
+  test('is marked once, with why, and nothing else is', () => {
+    const requested = { trigger: 'replay', attempts_max: 1, occurred_at: iso('09:00:00') };
     const marks = marksOf(
       [
-        delivery('gone', 'refused', '09:01:00'),
-        delivery('gone', 'exhausted', '09:30:00', 'replay'),
-        delivery('a test', 'exhausted', '09:02:00', 'test'),
-        delivery('tried', 'failed', '09:03:00'),
+        delivery('refused', '09:01:00'),
+        delivery('exhausted', '09:30:00', requested),
+        delivery('exhausted', '09:31:00', { ...requested, trigger: 'manual' }),
+        delivery('exhausted', '09:32:00', { ...requested, trigger: 'test' }),
+        delivery('failed', '09:03:00'),
+        delivery('delivered', '09:04:00'),
       ],
-      [skipped('dark', '09:02:30'), skipped('filtered', '09:02:40', 'filtered')],
+      [skipped('09:02:30'), skipped('09:02:40', 'filtered'), skipped('09:02:50', 'routed')],
     );
     expect(marks).toEqual([mark('09:01:00', 'refused'), mark('09:02:30'), mark('09:03:00', 'owed')]);
     expect(missedOf(marks)).toBe(2);
   });
 
-  test('is owed at its own time while a replay of it is still being tried', () => {
-    const tried = delivery('dark', 'failed', '09:40:00', 'replay');
-    expect(marksOf([tried], [skipped('dark', '09:02:30')])).toEqual([mark('09:02:30', 'owed')]);
-    const resent = delivery('gone', 'failed', '09:40:00', 'manual');
-    for (const both of [
-      [delivery('gone', 'exhausted', '09:00:00'), resent],
-      [resent, delivery('gone', 'exhausted', '09:00:00')],
-    ])
-      expect(marksOf(both, []).map(({ reason }) => reason)).toEqual(['owed']);
+  test('is marked at its own time when it was skipped, and the replay fails', () => {
+    const replayed = { trigger: 'replay', occurred_at: iso('02:10:00') };
+    const marks = [delivery('failed', '09:40:00', replayed), delivery('exhausted', '09:40:00', replayed)];
+    expect(marksOf(marks, [])).toEqual([mark('02:10:00', 'owed'), mark('02:10:00', 'exhausted')]);
   });
 
   test('is counted in the column of its time, beside the attempts', () => {
