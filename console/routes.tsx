@@ -6,6 +6,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { liveFiltersIn } from './live/live-filters.ts';
+import { missedSearchIn } from './missed/missed-search.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { Loading } from './parts/loading.tsx';
 import { NoPage } from './shell/no-page.tsx';
@@ -27,6 +28,13 @@ const live = createRoute({
   path: '/live',
   validateSearch: liveFiltersIn,
   component: lazyRouteComponent(() => import('./live/live-page.tsx'), 'LivePage'),
+});
+
+const missed = createRoute({
+  getParentRoute,
+  path: '/missed',
+  validateSearch: missedSearchIn,
+  component: lazyRouteComponent(() => import('./missed/missed-page.tsx'), 'MissedPage'),
 });
 
 const find = createRoute({
@@ -60,7 +68,7 @@ const delivery = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, live, find, found, event, story, delivery]),
+  routeTree: root.addChildren([home, live, missed, find, found, event, story, delivery]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

@@ -1095,6 +1095,14 @@ export interface components {
             by_type: {
                 [key: string]: number;
             };
+            /**
+             * @description The same by why the endpoint has not received the event: `skipped`, it was disabled; `exhausted`, the
+             *     last attempt failed; `refused`, a 410 ended the delivery; `cancelled`, the delivery was cancelled. With
+             *     `only=all` each event is `asked`.
+             */
+            by_reason: {
+                [key: string]: number;
+            };
         };
         Metrics: {
             from: components["schemas"]["Timestamp"];

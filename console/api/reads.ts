@@ -1,15 +1,16 @@
 import { QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { FINAL } from '../../client/delivery-status.ts';
+import type { paths } from '../../client/generated/merchant-api.ts';
 import { bodyOf, rest } from './api.ts';
+import { type CollectOptions, collect } from './pages.ts';
 import { isSignedOut, Refusal } from './refusal.ts';
 import { ended } from './session.ts';
-import type { Endpoint, Resent } from './shapes.ts';
+import type { Delivery, Endpoint, EventListed, Resent } from './shapes.ts';
 
 const TRIES_MAX = 3;
 /** The time between two reads of something that may still change. */
 const AGAIN_MS = 3000;
 const ENDPOINTS_FRESH_MS = 60_000;
-const PAGE_ITEMS_MAX = 100;
 
 /** Reads of the API. A 401 means that the session is over. */
 export function makeQueryClient(): QueryClient {
@@ -72,21 +73,42 @@ export const endpointsQuery = queryOptions({
   queryKey: ['endpoints'],
   staleTime: ENDPOINTS_FRESH_MS,
   queryFn: async (): Promise<readonly Endpoint[]> => {
-    const found: Endpoint[] = [];
-    let cursor: string | null = null;
-    do {
-      const query = { limit: PAGE_ITEMS_MAX, ...(cursor === null ? {} : { cursor }) };
-      const page: { readonly data: Endpoint[]; readonly next_cursor: string | null } = await bodyOf(
-        rest.GET('/merchant/webhook-endpoints', { params: { query } }),
-      );
-      found.push(...page.data);
-      cursor = page.next_cursor;
-    } while (cursor !== null);
+    const { items: found } = await collect((query) =>
+      bodyOf(rest.GET('/merchant/webhook-endpoints', { params: { query } })),
+    );
     const { webhook_endpoint: legacy } = await bodyOf(rest.GET('/merchant'));
     const isListed = legacy === null || found.some(({ uuid }) => uuid === legacy.uuid);
     return isListed ? found : [...found, legacy];
   },
 });
+
+/** The deliveries that did not arrive: given up, or with attempts left. */
+export const UNDELIVERED = ['failed', 'exhausted', 'refused', 'cancelled'] as const;
+/** The results of routing that a replay brings back. */
+export const UNSENT = ['endpoint_disabled', 'endpoint_auto_disabled'] as const;
+
+type ListQuery<Path extends '/merchant/deliveries' | '/merchant/events'> = Omit<
+  NonNullable<paths[Path]['get']['parameters']['query']>,
+  'limit' | 'cursor'
+>;
+export type DeliveriesQuery = ListQuery<'/merchant/deliveries'>;
+export type EventsQuery = ListQuery<'/merchant/events'>;
+
+/** Reads deliveries to all endpoints, newest first. */
+export function readDeliveries(query: DeliveriesQuery, options: CollectOptions) {
+  return collect<Delivery>(
+    (page) => bodyOf(rest.GET('/merchant/deliveries', { params: { query: { ...query, ...page } } })),
+    options,
+  );
+}
+
+/** Reads events with their routing, newest first. */
+export function readEvents(query: EventsQuery, options: CollectOptions) {
+  return collect<EventListed>(
+    (page) => bodyOf(rest.GET('/merchant/events', { params: { query: { ...query, ...page } } })),
+    options,
+  );
+}
 
 /** Sends the event of a delivery again, to its endpoint, as a delivery of its own. */
 export function resend(endpoint: string, id: string): Promise<Resent> {

@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { deliveryQuery, eventQuery } from '../api/reads.ts';
 import type { DeliveryDetail } from '../api/shapes.ts';
+import { SaveTicket } from '../exports/save-ticket.tsx';
 import { EndpointName } from '../parts/endpoint-name.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Id } from '../parts/id.tsx';
@@ -39,6 +40,7 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
             {delivery.type}/{delivery.subType} <span className="kind">→</span>{' '}
             <EndpointName uuid={delivery.endpoint_uuid} />
           </h1>
+          <SaveTicket delivery={delivery} />
           <Resend delivery={delivery} />
         </div>
         <p className="facts">

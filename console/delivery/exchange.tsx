@@ -7,9 +7,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { JsonText } from '../parts/json-text.tsx';
 import { Outcome } from '../parts/outcome.tsx';
 import { Time } from '../parts/time.tsx';
-
-/** Headers that a program sets by itself, or that have the secret in them. */
-const LEFT_OUT = new Set(['authorization', 'host', 'content-length', 'connection']);
+import { sentHeaders } from './sent-headers.ts';
 
 interface Props {
   readonly delivery: DeliveryDetail;
@@ -30,7 +28,6 @@ function RequestPanel({ delivery, attempt }: Props) {
   const endpoint = useEndpoint(delivery.endpoint_uuid);
   const { request_headers: headers, number } = attempt;
   const { body } = delivery;
-  const sent = Object.entries(headers).filter(([name]) => !LEFT_OUT.has(name.toLowerCase()));
   const signature = Object.entries(headers).find(([name]) => name.toLowerCase() === 'webhook-signature')?.[1];
   return (
     <section className="panel">
@@ -38,7 +35,7 @@ function RequestPanel({ delivery, attempt }: Props) {
         Request <span className="note">of attempt {number}</span>
         {endpoint === undefined || body === null ? null : (
           <Copy
-            text={curlOf(endpoint.url, Object.fromEntries(sent), body)}
+            text={curlOf(endpoint.url, sentHeaders(headers), body)}
             what="the request"
             label="Copy as curl"
           />

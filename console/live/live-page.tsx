@@ -1,16 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { endpointsQuery } from '../api/reads.ts';
 import { isSignedOut } from '../api/refusal.ts';
 import { ended, useSession } from '../api/session.ts';
-import { labelOf } from '../parts/endpoint-name.tsx';
+import { CsvButton } from '../exports/csv-button.tsx';
+import { EndpointSelect } from '../parts/endpoint-select.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
 import { type LiveFilters, liveFiltersIn } from './live-filters.ts';
 import { LiveList } from './live-list.tsx';
+import { listsOf } from './live-lists.ts';
 import { LiveLog } from './live-log.ts';
 import { isFailed } from './live-row.ts';
 import { fillLive, type LiveState } from './live-source.ts';
@@ -29,6 +31,7 @@ export function LivePage() {
         <h1>Live</h1>
         <State state={state} />
         <Filters filters={filters} />
+        <CsvButton what={failed ? 'failed' : 'live'} lists={listsOf(filters)} />
       </div>
       {error ? <ErrorPanel error={error} /> : null}
       {shown.length > 0 ? <LiveList rows={shown} grouped={grouped} /> : null}
@@ -94,7 +97,6 @@ function State({ state }: { readonly state: LiveState }) {
 
 function Filters({ filters }: { readonly filters: LiveFilters }) {
   const navigate = useNavigate({ from: '/live' });
-  const { data: endpoints = [] } = useQuery(endpointsQuery);
   const set = (change: Record<string, string | true | undefined>) => {
     const search = liveFiltersIn({ ...filters, ...change });
     void navigate({ to: '/live', search, replace: true });
@@ -111,18 +113,11 @@ function Filters({ filters }: { readonly filters: LiveFilters }) {
           <option key={type}>{type}</option>
         ))}
       </select>
-      <select
-        aria-label="Endpoint"
-        value={filters.endpoint ?? ''}
-        onChange={({ target }) => set({ endpoint: target.value || undefined })}
-      >
-        <option value="">All endpoints</option>
-        {endpoints.map((endpoint) => (
-          <option key={endpoint.uuid} value={endpoint.uuid}>
-            {labelOf(endpoint)}
-          </option>
-        ))}
-      </select>
+      <EndpointSelect
+        value={filters.endpoint}
+        all="All endpoints"
+        onChange={(endpoint) => set({ endpoint: endpoint || undefined })}
+      />
       <label>
         <input
           type="checkbox"

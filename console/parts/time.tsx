@@ -4,6 +4,7 @@ import { useNow } from './now.ts';
 const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: 'long' });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const clockTime = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const clockMinutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 function zoneAt(date: Date): string {
   return zone.formatToParts(date).find(({ type }) => type === 'timeZoneName')?.value ?? '';
@@ -15,15 +16,15 @@ export function Time({
   digits = 'seconds',
 }: {
   readonly at: string;
-  readonly digits?: 'seconds' | 'milliseconds';
+  readonly digits?: 'minutes' | 'seconds' | 'milliseconds';
 }) {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
-  const fraction = digits === 'seconds' ? '' : `.${String(date.getMilliseconds()).padStart(3, '0')}`;
+  const fraction = digits === 'milliseconds' ? `.${String(date.getMilliseconds()).padStart(3, '0')}` : '';
   return (
     <time dateTime={at} title={`${zoneAt(date)}\n${at}`}>
       {isToday ? '' : `${day.format(date)} `}
-      {clockTime.format(date)}
+      {(digits === 'minutes' ? clockMinutes : clockTime).format(date)}
       {fraction}
     </time>
   );

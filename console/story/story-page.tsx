@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { storyQuery } from '../api/reads.ts';
 import type { Story, StoryEvent } from '../api/shapes.ts';
+import { CsvButton } from '../exports/csv-button.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Id } from '../parts/id.tsx';
@@ -22,6 +23,11 @@ export function StoryPage() {
   useTitle(story ? `${inWords(story.kind)} ${shortId(id)}` : 'Story');
   if (story === undefined)
     return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
+  // The story of a user has what happened to its transactions and accounts.
+  const query =
+    story.entity_uuid === story.subject_uuid
+      ? { entity_uuid: story.entity_uuid }
+      : { subject_uuid: story.subject_uuid };
   return (
     <>
       <section className="panel">
@@ -47,6 +53,10 @@ export function StoryPage() {
         ) : null}
         {error ? <ErrorPanel error={error} /> : null}
         <Machines events={story.events} />
+        <CsvButton
+          what={`${story.kind} ${story.subject_uuid}`}
+          lists={{ deliveries: [query], events: [query] }}
+        />
       </section>
       <Quarantined quarantine={story.quarantine} />
       <Endpoints endpoints={story.endpoints} />

@@ -1,5 +1,5 @@
 import type { EventType } from '../domain/event.ts';
-import { wouldReceive } from '../domain/replay.ts';
+import { type MissedBecause, wouldReceive } from '../domain/replay.ts';
 import type { MissedEvent, ReplayScope, Replays } from '../store/replays.ts';
 import type { EndpointRecord, Store } from '../store/store.ts';
 
@@ -14,12 +14,14 @@ export interface ReplayCount {
   /** COUNT_MAX at most. */
   readonly count: number;
   readonly byType: Readonly<Partial<Record<EventType, number>>>;
+  readonly byReason: Readonly<Partial<Record<MissedBecause, number>>>;
 }
 
 /** Returns how many events a replay would send now. */
 export async function countMissed(store: Stored, scope: ReplayScope): Promise<ReplayCount> {
   const endpointOf = endpointLookup(store);
   const byType: Partial<Record<EventType, number>> = {};
+  const byReason: Partial<Record<MissedBecause, number>> = {};
   let count = 0;
   for (let place: string | null = null; count < COUNT_MAX; ) {
     const page: Awaited<ReturnType<Replays['missed']>> = await replayedPage(store, scope, place, COUNT_STEP);
@@ -27,11 +29,12 @@ export async function countMissed(store: Stored, scope: ReplayScope): Promise<Re
       if (count === COUNT_MAX || !takes(await endpointOf(event), event)) continue;
       count += 1;
       byType[event.type] = (byType[event.type] ?? 0) + 1;
+      byReason[event.because] = (byReason[event.because] ?? 0) + 1;
     }
     if (page.isLast) break;
     place = page.next;
   }
-  return { count, byType };
+  return { count, byType, byReason };
 }
 
 /** Returns a page of a replay's events: of named ones, which are all sent, without looking through the others. */

@@ -33,8 +33,8 @@ export function startReplay(context: ApiContext): RequestHandler {
     const body: ReplayBody = request.body;
     const scope = await scopeOf(context, endpoint, body);
     if (body.dry_run === true) {
-      const { count, byType } = await countMissed(context.store, scope);
-      return sendJson(response, 200, { dry_run: true, count, by_type: byType, ...scopeJson(scope) });
+      const { count, byType: by_type, byReason: by_reason } = await countMissed(context.store, scope);
+      return sendJson(response, 200, { dry_run: true, count, by_type, by_reason, ...scopeJson(scope) });
     }
     const actor = actorOf(response);
     await idempotently(context, { request, response, replayWaits: false }, (remember) =>

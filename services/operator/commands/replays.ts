@@ -70,8 +70,8 @@ async function start(deps: OperatorDeps, given: Scope & { readonly dryRun: boole
   const at = Math.floor(clock.wall());
   const scope = scopeOf(given, at);
   await requireMerchant(deps, given.merchant);
-  const { count, byType } = await countMissed(store, scope);
-  if (given.dryRun) return { dryRun: true, count, byType, ...scopeJson(scope) };
+  const { count, byType, byReason } = await countMissed(store, scope);
+  if (given.dryRun) return { dryRun: true, count, byType, byReason, ...scopeJson(scope) };
   const replay = { ...scope, replayId: random.uuid(), count };
   const created = await store.replays.create(replay, { at, actor });
   if (created.kind === 'ok') return replayJson(created.record);

@@ -75,7 +75,11 @@ describe('a replay', () => {
     await journalOf(api.store, `${endpoint.uuid} more`)(routed(under, [endpoint.uuid]), routed(never, []));
     const names = [...events, under, never].map(({ eventId }) => eventId);
     const counted = await start({ only: 'all', event_uuids: names, dry_run: true });
-    expect(counted.body).toMatchObject({ count: 7, by_type: { KYC: 1, fiatToCrypto: 6 } });
+    expect(counted.body).toMatchObject({
+      count: 7,
+      by_type: { KYC: 1, fiatToCrypto: 6 },
+      by_reason: { asked: 7 },
+    });
     const answer = await start({ only: 'all', event_uuids: names });
     expect(await ended(answer.headers.get('location'))).toMatchObject({ published: 6, event_uuids: names });
     const tasks = sent();
@@ -191,7 +195,12 @@ describe('a replay', () => {
     await setStatus('disabled');
     const answer = await start({ only: 'missing', dry_run: true });
     expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ dry_run: true, count: 4, endpoint_uuid: endpoint.uuid });
+    expect(answer.body).toMatchObject({
+      dry_run: true,
+      count: 4,
+      by_reason: { skipped: 2, exhausted: 1, cancelled: 1 },
+      endpoint_uuid: endpoint.uuid,
+    });
     const list = await api.call('GET', `${ENDPOINTS}/${endpoint.uuid}/replays`);
     expect(list.body).toEqual({ data: [], has_more: false, next_cursor: null });
     expect(sent()).toEqual([]);

@@ -1,5 +1,5 @@
 import { type Hookrail, startHookrail } from '../../../services/main.ts';
-import { accessTo, simHere } from '../../simulator/support/command-line.ts';
+import { accessTo, operationsOf, simHere } from '../../simulator/support/command-line.ts';
 import {
   type AnsweringReceiver,
   startAnsweringReceiver,
@@ -36,7 +36,7 @@ export async function startConsoleService({
   const hookrail = await startHookrail(setup.environment);
   const receiver = await startAnsweringReceiver(setup.receiverCert);
   receiver.answerAt('/broken', { status: 500, body: `{"error":"${HOSTILE.replaceAll('"', "'")}"}` });
-  const access = accessTo(setup, hookrail, setup.dataDir);
+  const access = { ...accessTo(setup, hookrail, setup.dataDir), ...operationsOf(hookrail) };
   const sim = async (...line: readonly string[]) => {
     const { stdout, stderr } = await simHere([...line, '--output', 'json'], access);
     if (stdout === '') throw new Error(`${line.join(' ')}: ${stderr}`);
