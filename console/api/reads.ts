@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { FINAL } from '../../client/delivery-status.ts';
 import { bodyOf, rest } from './api.ts';
 import { isSignedOut, Refusal } from './refusal.ts';
@@ -9,16 +9,17 @@ const TRIES_MAX = 3;
 /** The time between two reads of something that may still change. */
 const AGAIN_MS = 3000;
 const ENDPOINTS_FRESH_MS = 60_000;
-const PAGE_ITEMS_MAX = 100;
+/** The most items of a page of a list. */
+export const PAGE_ITEMS_MAX = 100;
 
-/** Reads of the API. A 401 means that the session is over. */
+/** Reads and changes of the API. A 401 means that the session is over, except that of a link, which had none yet. */
 export function makeQueryClient(): QueryClient {
+  const onError = (error: Error) => {
+    if (isSignedOut(error) && error.code !== 'portal_link_invalid') ended(client, error.code);
+  };
   const client: QueryClient = new QueryClient({
-    queryCache: new QueryCache({
-      onError: (error) => {
-        if (isSignedOut(error)) ended(client, error.code);
-      },
-    }),
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         retry: (failures, error) =>

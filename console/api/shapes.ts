@@ -9,3 +9,6 @@ export type Story = Schemas['Story'];
 export type StoryEvent = Schemas['StoryEvent'];
 export type EventListed = Schemas['EventListed'];
 export type Resent = Schemas['Resent'];
+export type Metrics = Schemas['Metrics'];
+export type TestResult = Schemas['TestResult'];
+export type TestQueued = Schemas['TestQueued'];

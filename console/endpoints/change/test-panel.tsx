@@ -1,0 +1,134 @@
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { formatDuration } from '../../../client/duration.ts';
+import type { FailureCode } from '../../../services/domain/attempt.ts';
+import { entityKindsOf, subTypesOf, typesOf } from '../../../services/domain/catalog/catalog.ts';
+import type { ApiVersion } from '../../../services/domain/endpoint.ts';
+import type { EventType } from '../../../services/domain/event.ts';
+import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
+import { useSession } from '../../api/session.ts';
+import type { Endpoint, TestQueued, TestResult } from '../../api/shapes.ts';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonText } from '../../parts/json-text.tsx';
+import { inWords, Outcome } from '../../parts/outcome.tsx';
+import { useReadOnly } from '../../parts/read-only.ts';
+import { sendTest, useChange } from './changes.ts';
+
+/** The user or corporate that a test is about: it need not exist. */
+const ANYBODY = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
+
+/** Returns why no test can be sent; undefined: one can. */
+function useWhyNoTest(): string | undefined {
+  const readOnly = useReadOnly();
+  const isSandbox = useSession()?.environment === 'sandbox';
+  return isSandbox ? readOnly : 'There are no tests in production: the next delivery shows whether it works.';
+}
+
+/** Sends one webhook to an endpoint, and shows what the server answers. */
+export function TestPanel({ endpoint }: { readonly endpoint: Endpoint }) {
+  return (
+    <section className="panel">
+      <h2>Send a test</h2>
+      <p className="note">
+        One webhook with a realistic body and the header <code>webhook-test: true</code>. It gets one attempt,
+        is sent also while the endpoint is disabled, and does not count for the health.
+      </p>
+      <TestForm endpoint={endpoint} />
+    </section>
+  );
+}
+
+/** The form of a test, with the answer in place. */
+export function TestForm({ endpoint }: { readonly endpoint: Endpoint }) {
+  const types = typesOf(endpoint.api_version as ApiVersion);
+  const wanted = types.find((one) => endpoint.subscribed_events?.includes(one) ?? one === 'KYC');
+  const [type, setType] = useState<EventType>(wanted ?? 'KYC');
+  const subTypes = subTypesOf(type, endpoint.api_version as ApiVersion);
+  const [subType, setSubType] = useState<string>();
+  const chosen = subType !== undefined && subTypes.includes(subType) ? subType : (subTypes.at(-1) ?? '');
+  const whyNot = useWhyNoTest();
+  const { mutate, data, error, isPending } = useChange(() => {
+    const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
+    return sendTest(endpoint.uuid, { type, subType: chosen, ...about });
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    mutate(undefined);
+  };
+  return (
+    <>
+      <form className="fields row" onSubmit={send}>
+        <label>
+          <span>Event type</span>
+          <select value={type} onChange={({ target }) => setType(target.value as EventType)}>
+            {types.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <span>subType</span>
+          <select value={chosen} onChange={({ target }) => setSubType(target.value)}>
+            {subTypes.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" className="primary" disabled={whyNot !== undefined || isPending}>
+          {isPending ? 'Waiting for the answer…' : 'Send test'}
+        </button>
+      </form>
+      {whyNot === undefined ? null : <p className="note">{whyNot}</p>}
+      {error ? <ErrorPanel error={error} /> : null}
+      <div role="status">
+        {data === undefined || isPending ? null : <Answer endpoint={endpoint} answer={data} />}
+      </div>
+    </>
+  );
+}
+
+interface AnswerProps {
+  readonly endpoint: Endpoint;
+  readonly answer: TestResult | TestQueued;
+}
+
+function Answer({ endpoint, answer }: AnswerProps) {
+  const result = 'response_status' in answer ? answer : undefined;
+  const code = result?.failure_code as FailureCode | null | undefined;
+  const sign = code ? CODE_SIGNS[code] : undefined;
+  return (
+    <div className="answer-of-test">
+      <p>
+        <Outcome tone={result === undefined ? 'wait' : code ? 'bad' : 'good'}>
+          {result?.response_status ? `HTTP ${result.response_status}` : (code ?? inWords(answer.status))}
+        </Outcome>
+        {result?.duration_ms === undefined || result.duration_ms === null
+          ? ''
+          : ` after ${formatDuration(result.duration_ms)}`}{' '}
+        <Link
+          to="/endpoints/$endpoint/deliveries/$id"
+          params={{ endpoint: endpoint.uuid, id: answer.delivery_uuid }}
+        >
+          Request and response
+        </Link>
+      </p>
+      {result === undefined ? (
+        <p>The answer did not come within 15 seconds. The delivery shows it later.</p>
+      ) : null}
+      {sign === undefined ? null : (
+        <p>
+          {sign.says} {sign.remedy}
+        </p>
+      )}
+      {answer.warnings.map(({ code: warning, detail }) => (
+        <p key={warning} className="warning">
+          <Foreign text={detail} />
+        </p>
+      ))}
+      {result?.response_body_preview ? (
+        <JsonText text={result.response_body_preview} what="the body of the answer" />
+      ) : null}
+    </div>
+  );
+}

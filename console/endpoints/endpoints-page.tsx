@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Endpoint } from '../api/shapes.ts';
+import { labelOf } from '../parts/endpoint-name.tsx';
+import { ErrorPanel } from '../parts/error-panel.tsx';
+import { Foreign } from '../parts/foreign.tsx';
+import { Loading } from '../parts/loading.tsx';
+import { useTitle } from '../parts/title.ts';
+import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
+import { Verdict, verdictOf } from './verdict.tsx';
+
+/** All endpoints, each with whose fault it is when it gets nothing. */
+export function EndpointsPage() {
+  useTitle('Endpoints');
+  const { data: endpoints, error, refetch } = useQuery(endpointsNowQuery);
+  const { data: owed, error: owedError } = useQuery(owedQuery());
+  return (
+    <section className="panel">
+      <div className="endpoint-head">
+        <h1>Endpoints</h1>
+        <Link to="/endpoints/new" className="button primary">
+          New endpoint
+        </Link>
+      </div>
+      {error ? <ErrorPanel error={error} retry={() => void refetch()} /> : null}
+      {owedError ? <ErrorPanel error={owedError} /> : null}
+      {endpoints === undefined || owed === undefined ? (
+        error || owedError ? null : (
+          <Loading />
+        )
+      ) : (
+        <List endpoints={endpoints} owed={owed} />
+      )}
+    </section>
+  );
+}
+
+function List({ endpoints, owed }: { readonly endpoints: readonly Endpoint[]; readonly owed: Owed }) {
+  if (endpoints.length === 0) {
+    return (
+      <div className="empty">
+        <h2>No endpoint yet</h2>
+        <p>
+          An endpoint is a URL of your server that webhooks are sent to. Press <b>New endpoint</b>, and type
+          its URL.
+        </p>
+      </div>
+    );
+  }
+  return (
+    <ul className="endpoints">
+      {endpoints.map((endpoint) => (
+        <li key={endpoint.uuid}>
+          <h2>
+            <Link to="/endpoints/$endpoint" params={{ endpoint: endpoint.uuid }}>
+              <Foreign text={labelOf(endpoint)} />
+            </Link>{' '}
+            <span className="chip">{endpoint.api_version}</span>
+            {endpoint.legacy ? <span className="chip">single webhook</span> : null}
+          </h2>
+          <p className="url">
+            <Foreign text={endpoint.url} />
+          </p>
+          <Verdict verdict={verdictOf(endpoint, owed)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
