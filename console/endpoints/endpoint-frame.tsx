@@ -35,7 +35,7 @@ export function EndpointFrame({ uuid, children }: Props) {
       <section className="panel">
         <h1>
           <Foreign text={labelOf(endpoint)} /> <span className="chip">{endpoint.api_version}</span>{' '}
-          <span className="chip">{typesOf(endpoint)}</span>
+          <span className="chip">{filterOf(endpoint)}</span>
         </h1>
         <p className="facts">
           <Foreign text={endpoint.url} /> <Copy text={endpoint.url} what="the URL" /> · endpoint{' '}
@@ -58,7 +58,8 @@ export function EndpointFrame({ uuid, children }: Props) {
   );
 }
 
-function typesOf({ subscribed_events: types }: Endpoint): string {
+/** Returns which types an endpoint gets, in a word or two. */
+export function filterOf({ subscribed_events: types }: Endpoint): string {
   if (types === null) return 'all types';
   return types.length === 1 ? `only ${types[0]}` : `${types.length} types`;
 }

@@ -5,7 +5,8 @@ import type { Delivery, EventListed } from '../api/shapes.ts';
 import type { LastWeek } from './change/filter-match.ts';
 
 /** The time between two looks at what changes by itself. */
-const AGAIN_MS = 5000;
+const AGAIN_MS = 10_000;
+const ATTEMPTS_AGAIN_MS = 60_000;
 export const WEEK_MS = 7 * 86_400_000;
 /** Events of the last week are counted in at most so many pages. */
 const COUNTED_PAGES_MAX = 5;
@@ -67,7 +68,7 @@ export const newestQuery = (endpoint: string) =>
 export const attemptsQuery = (endpoint: string, periodMs: number, by?: 'code') =>
   queryOptions({
     queryKey: ['attempts', endpoint, periodMs, by],
-    refetchInterval: AGAIN_MS,
+    refetchInterval: ATTEMPTS_AGAIN_MS,
     queryFn: () => {
       const from = new Date(clock.now() - periodMs).toISOString();
       const query = { from, endpoint_uuid: endpoint, ...(by === undefined ? {} : { by }) };

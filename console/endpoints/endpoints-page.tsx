@@ -6,6 +6,7 @@ import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
+import { filterOf } from './endpoint-frame.tsx';
 import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
 import { Verdict, verdictOf } from './verdict.tsx';
 
@@ -51,13 +52,16 @@ function List({ endpoints, owed }: { readonly endpoints: readonly Endpoint[]; re
     <ul className="endpoints">
       {endpoints.map((endpoint) => (
         <li key={endpoint.uuid}>
-          <h2>
-            <Link to="/endpoints/$endpoint" params={{ endpoint: endpoint.uuid }}>
-              <Foreign text={labelOf(endpoint)} />
-            </Link>{' '}
+          <div className="name">
+            <h2>
+              <Link to="/endpoints/$endpoint" params={{ endpoint: endpoint.uuid }}>
+                <Foreign text={labelOf(endpoint)} />
+              </Link>
+            </h2>
             <span className="chip">{endpoint.api_version}</span>
+            <span className="chip">{filterOf(endpoint)}</span>
             {endpoint.legacy ? <span className="chip">single webhook</span> : null}
-          </h2>
+          </div>
           <p className="url">
             <Foreign text={endpoint.url} />
           </p>

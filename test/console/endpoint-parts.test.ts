@@ -10,12 +10,14 @@ test('a share is 100 % only when all succeeded, and 0 % only when none did', () 
   expect([percentOf(7, 7), percentOf(0, 7)]).toEqual(['100 %', '0 %']);
 });
 
-test('deliveries that failed come first, and keep their order', () => {
+test('deliveries that failed come first and tests last, and keep their order', () => {
   const all = ['delivered', 'failed', 'new_status', 'exhausted', 'failed'].map((status, id) => ({
     status,
     id,
+    trigger: 'live',
   }));
-  expect(failedFirst(all).map(({ id }) => id)).toEqual([3, 1, 4, 0, 2]);
+  const test = { status: 'exhausted', id: 9, trigger: 'test' };
+  expect(failedFirst([test, ...all]).map(({ id }) => id)).toEqual([3, 1, 4, 0, 9, 2]);
 });
 
 test('a filter says how many events of the last week it lets through, by what its version has', () => {

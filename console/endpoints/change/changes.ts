@@ -47,7 +47,7 @@ export const sendTest = (id: string, body: TestWebhook) =>
 
 /** Reads again what a change of an endpoint shows in. */
 function readAgain(client: QueryClient): Promise<unknown> {
-  const changed = ['endpoints', 'owed', 'newest'];
+  const changed = ['endpoints', 'owed', 'newest', 'attempts'];
   return Promise.all(changed.map((key) => client.invalidateQueries({ queryKey: [key] })));
 }
 

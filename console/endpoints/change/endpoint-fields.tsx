@@ -25,7 +25,8 @@ const CHARACTERS_MAX = 255;
 function faultAt(error: Error | null, pointer: string): string | undefined {
   if (!(error instanceof Refusal)) return undefined;
   if (pointer === '/url' && error.existing !== undefined) return error.title;
-  return error.faults.find((fault) => fault.pointer.startsWith(pointer))?.detail;
+  const detail = error.faults.find((fault) => fault.pointer.startsWith(pointer))?.detail;
+  return detail === undefined ? undefined : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
 }
 
 /** The fields of an endpoint; a refusal is shown at the field that it is about. */

@@ -34,7 +34,9 @@ export function SideBySide({ bodies: { older, newer } }: { readonly bodies: TwoB
       <p>
         {differing.length === 0
           ? 'The two bodies are the same.'
-          : `${differing.length} of ${fields.length} fields differ.`}{' '}
+          : `${differing.length} of ${fields.length} fields differ.`}
+      </p>
+      <p>
         <input
           id={box}
           type="checkbox"

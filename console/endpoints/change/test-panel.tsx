@@ -18,6 +18,9 @@ import { sendTest, useChange } from './changes.ts';
 /** The user or corporate that a test is about: it need not exist. */
 const ANYBODY = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
 
+/** The subTypes that are tried first. */
+const USUAL = ['SUCCESS', 'FULL_USER', 'ACTIVE'];
+
 /** Returns why no test can be sent; undefined: one can. */
 function useWhyNoTest(): string | undefined {
   const readOnly = useReadOnly();
@@ -42,11 +45,12 @@ export function TestPanel({ endpoint }: { readonly endpoint: Endpoint }) {
 /** The form of a test, with the answer in place. */
 export function TestForm({ endpoint }: { readonly endpoint: Endpoint }) {
   const types = typesOf(endpoint.api_version as ApiVersion);
-  const wanted = types.find((one) => endpoint.subscribed_events?.includes(one) ?? one === 'KYC');
-  const [type, setType] = useState<EventType>(wanted ?? 'KYC');
+  const wanted = types.find((one) => endpoint.subscribed_events?.includes(one) ?? one === 'fiatToCrypto');
+  const [type, setType] = useState<EventType>(wanted ?? 'fiatToCrypto');
   const subTypes = subTypesOf(type, endpoint.api_version as ApiVersion);
   const [subType, setSubType] = useState<string>();
-  const chosen = subType !== undefined && subTypes.includes(subType) ? subType : (subTypes.at(-1) ?? '');
+  const chosen =
+    [subType, ...USUAL, ...subTypes].find((one) => one !== undefined && subTypes.includes(one)) ?? '';
   const whyNot = useWhyNoTest();
   const { mutate, data, error, isPending } = useChange(() => {
     const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };

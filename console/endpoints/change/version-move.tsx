@@ -84,7 +84,7 @@ function Types({
 function Compared() {
   const { data, error, refetch } = useQuery(bothVersionsQuery);
   const [chosen, setChosen] = useState<string>();
-  const shown = data?.find(({ event }) => event.event_uuid === chosen) ?? data?.[0];
+  const shown = data?.find(({ event }) => event.event_uuid === chosen) ?? data?.find(differs) ?? data?.[0];
   return (
     <section className="panel">
       <h2>Your last events in both versions</h2>
@@ -112,8 +112,19 @@ function Compared() {
   );
 }
 
-function labelOf({ event, older }: TwoBodies): string {
-  const name = `${event.type}/${event.subType}`;
-  const at = new Date(event.occurred_at).toLocaleString();
-  return `${name} · ${at}${older === null ? ` · only in ${NEWER}` : ''}`;
+const time = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+});
+
+/** Returns whether the older version has the event, and the newer one writes it differently. */
+function differs({ older, newer }: TwoBodies): boolean {
+  return older !== null && older !== newer;
+}
+
+function labelOf(bodies: TwoBodies): string {
+  const { event, older } = bodies;
+  const says = older === null ? `only in ${NEWER}` : differs(bodies) ? 'differs' : 'the same';
+  return `${event.type}/${event.subType} · ${says} · ${time.format(new Date(event.occurred_at))}`;
 }

@@ -82,7 +82,7 @@ function Failures({ uuid }: { readonly uuid: string }) {
     <section className="panel">
       <h2>Failures by code</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <section className="scroll" tabIndex={0} aria-label="Failures by code">
+      <section className="scroll failures" tabIndex={0} aria-label="Failures by code">
         <table>
           <thead>
             <tr>

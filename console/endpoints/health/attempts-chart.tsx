@@ -11,6 +11,7 @@ const time = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
+  hourCycle: 'h23',
 });
 
 /** Attempts by time: a bar for each step, of which the failed ones are the lower part. */
@@ -44,7 +45,7 @@ export function AttemptsChart({ points }: { readonly points: readonly Point[] })
       <figcaption className="note">
         <span>{first === undefined ? '' : time.format(new Date(first.at))}</span>
         <span>
-          <span className="good">■</span> arrived <span className="bad">■</span> failed · most at once: {most}
+          <span className="good">■</span> arrived <span className="bad">■</span> failed · tallest bar: {most}
         </span>
         <span>now</span>
       </figcaption>
