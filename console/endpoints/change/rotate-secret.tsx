@@ -15,6 +15,7 @@ import { TestForm } from './test-panel.tsx';
 /** Rotates the secret in three steps, of which none loses an event. */
 export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
   const [isReady, setReady] = useState(false);
+  const [isAccepted, setAccepted] = useState(false);
   const [key, setKey] = useState(newKey);
   const readOnly = useReadOnly();
   const { mutate, data, error, isPending } = useChange(async () => {
@@ -61,8 +62,12 @@ export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
           )}
           {error ? <ErrorPanel error={error} /> : null}
         </Step>
-        <Step title="Send a test, and see a 2xx" isDone={false}>
-          {isRotated ? <Checked endpoint={endpoint} /> : <p className="note">After step 2.</p>}
+        <Step title="Send a test, and see a 2xx" isDone={isAccepted}>
+          {isRotated ? (
+            <Checked endpoint={endpoint} onAccepted={() => setAccepted(true)} />
+          ) : (
+            <p className="note">After step 2.</p>
+          )}
         </Step>
       </ol>
     </section>
@@ -105,7 +110,7 @@ function Prepared({ hint, isReady, isOff, onReady }: PreparedProps) {
     <>
       <p>
         Deploy a receiver that takes a webhook if one of its secrets verifies it. The receivers of the{' '}
-        <a href="/docs/" target="_blank" rel="noreferrer">
+        <a href="/docs/guides/rotate-a-secret" target="_blank" rel="noreferrer">
           documentation
         </a>{' '}
         do: <code>WEBHOOK_SECRET="whsec_new… whsec_old…"</code>
@@ -126,10 +131,10 @@ function Prepared({ hint, isReady, isOff, onReady }: PreparedProps) {
   );
 }
 
-function Checked({ endpoint }: { readonly endpoint: Endpoint }) {
+function Checked({ endpoint, onAccepted }: { readonly endpoint: Endpoint; readonly onAccepted: () => void }) {
   return (
     <>
-      <TestForm endpoint={endpoint} />
+      <TestForm endpoint={endpoint} onAccepted={onAccepted} />
       <p>
         When it is answered with 2xx, take the old secret out of your receiver. What was refused in between
         waits in{' '}

@@ -13,7 +13,7 @@ const [OLDER, NEWER] = API_VERSIONS;
 
 /** One event in both versions, field by field; what differs is marked. */
 export function SideBySide({ bodies: { older, newer } }: { readonly bodies: TwoBodies }) {
-  const [isWhole, setWhole] = useState(true);
+  const [isWhole, setWhole] = useState(false);
   const box = useId();
   if (newer === null) return null;
   if (older === null) {
@@ -40,10 +40,10 @@ export function SideBySide({ bodies: { older, newer } }: { readonly bodies: TwoB
         <input
           id={box}
           type="checkbox"
-          checked={!isWhole}
-          onChange={({ target }) => setWhole(!target.checked)}
+          checked={isWhole}
+          onChange={({ target }) => setWhole(target.checked)}
         />{' '}
-        <label htmlFor={box}>Only what differs</label>
+        <label htmlFor={box}>Also the fields that are the same</label>
       </p>
       {shown.length === 0 ? null : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard

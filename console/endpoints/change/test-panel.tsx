@@ -42,8 +42,14 @@ export function TestPanel({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
+interface TestFormProps {
+  readonly endpoint: Endpoint;
+  /** The server has answered with 2xx. */
+  readonly onAccepted?: () => void;
+}
+
 /** The form of a test, with the answer in place. */
-export function TestForm({ endpoint }: { readonly endpoint: Endpoint }) {
+export function TestForm({ endpoint, onAccepted }: TestFormProps) {
   const types = typesOf(endpoint.api_version as ApiVersion);
   const wanted = types.find((one) => endpoint.subscribed_events?.includes(one) ?? one === 'fiatToCrypto');
   const [type, setType] = useState<EventType>(wanted ?? 'fiatToCrypto');
@@ -58,7 +64,7 @@ export function TestForm({ endpoint }: { readonly endpoint: Endpoint }) {
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
-    mutate(undefined);
+    mutate(undefined, { onSuccess: ({ status }) => (status === 'delivered' ? onAccepted?.() : undefined) });
   };
   return (
     <>

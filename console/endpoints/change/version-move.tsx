@@ -27,7 +27,10 @@ export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
       <section className="panel">
         <h2>Its webhooks are of version {endpoint.api_version}</h2>
         <p className="note">
-          The envelope, the headers, the signature and the retries are the same in both versions.
+          The envelope, the headers, the signature and the retries are the same in both versions.{' '}
+          <a href="/docs/guides/move-to-2.3.8" target="_blank" rel="noreferrer">
+            Every difference
+          </a>
         </p>
         {readOnly === undefined ? null : <p className="note">{readOnly}</p>}
         <Confirm

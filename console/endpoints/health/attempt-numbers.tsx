@@ -87,13 +87,13 @@ function Failures({ uuid }: { readonly uuid: string }) {
           <thead>
             <tr>
               <th scope="col">code</th>
-              <th scope="col">meaning</th>
               <th scope="col" className="number">
                 24 hours
               </th>
               <th scope="col" className="number">
                 7 days
               </th>
+              <th scope="col">meaning</th>
             </tr>
           </thead>
           <tbody>{week.data.map(({ name, failed }) => row(name ?? '', ofDay(name), failed))}</tbody>
@@ -107,9 +107,9 @@ function row(code: string, day: number, week: Metrics['data'][number]['failed'])
   return (
     <tr key={code}>
       <th scope="row">{code}</th>
-      <td>{meaningOf(code)}</td>
       <td className="number">{day}</td>
       <td className="number">{week}</td>
+      <td>{meaningOf(code)}</td>
     </tr>
   );
 }
