@@ -74,13 +74,19 @@ const newEndpoint = createRoute({
 const endpoint = createRoute({
   getParentRoute,
   path: '/endpoints/$endpoint',
-  component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
+  beforeLoad: ({ params: { endpoint: id } }) => {
+    throw redirect({
+      to: '/endpoints/$endpoint/$part',
+      params: { endpoint: id, part: 'health' },
+      replace: true,
+    });
+  },
 });
 
 const endpointPart = createRoute({
   getParentRoute,
   path: '/endpoints/$endpoint/$part',
-  component: lazyRouteComponent(() => import('./endpoints/change/part-page.tsx'), 'PartPage'),
+  component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 
 export const router = createRouter({

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, clock, rest } from '../api/api.ts';
 import { endpointsQuery, PAGE_ITEMS_MAX } from '../api/reads.ts';
 import type { Delivery, EventListed } from '../api/shapes.ts';
-import type { LastWeek } from './change/filter-match.ts';
+import type { LastWeek } from './counts.ts';
 
 /** The time between two looks at what changes by itself. */
 const AGAIN_MS = 10_000;
@@ -103,7 +103,7 @@ export const lastWeekQuery = queryOptions({
 export interface TwoBodies {
   readonly event: EventListed;
   readonly older: string | null;
-  readonly newer: string | null;
+  readonly newer: string;
 }
 
 /** The newest events with their bodies in both versions. */
@@ -116,8 +116,10 @@ export const bothVersionsQuery = queryOptions({
     };
     const [older, newer] = await Promise.all([page('2.2.8'), page('2.3.8')]);
     const bodies = new Map(older.map(({ event_uuid: id, body }) => [id, body ?? null]));
-    return newer
-      .filter(({ body }) => typeof body === 'string')
-      .map((event) => ({ event, older: bodies.get(event.event_uuid) ?? null, newer: event.body ?? null }));
+    return newer.flatMap((event) =>
+      typeof event.body === 'string'
+        ? [{ event, older: bodies.get(event.event_uuid) ?? null, newer: event.body }]
+        : [],
+    );
   },
 });

@@ -2,19 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Endpoint } from '../api/shapes.ts';
 import { labelOf } from '../parts/endpoint-name.tsx';
-import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Foreign } from '../parts/foreign.tsx';
-import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
-import { filterOf } from './endpoint-frame.tsx';
 import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
-import { Verdict, verdictOf } from './verdict.tsx';
+import { Shown } from './shown.tsx';
+import { filterOf, Verdict } from './verdict.tsx';
 
 /** All endpoints, each with whose fault it is when it gets nothing. */
 export function EndpointsPage() {
   useTitle('Endpoints');
-  const { data: endpoints, error, refetch } = useQuery(endpointsNowQuery);
-  const { data: owed, error: owedError } = useQuery(owedQuery());
+  const endpoints = useQuery(endpointsNowQuery);
+  const owed = useQuery(owedQuery());
   return (
     <section className="panel">
       <div className="endpoint-head">
@@ -23,15 +21,9 @@ export function EndpointsPage() {
           New endpoint
         </Link>
       </div>
-      {error ? <ErrorPanel error={error} retry={() => void refetch()} /> : null}
-      {owedError ? <ErrorPanel error={owedError} /> : null}
-      {endpoints === undefined || owed === undefined ? (
-        error || owedError ? null : (
-          <Loading />
-        )
-      ) : (
-        <List endpoints={endpoints} owed={owed} />
-      )}
+      <Shown query={endpoints}>
+        {(all) => <Shown query={owed}>{(found) => <List endpoints={all} owed={found} />}</Shown>}
+      </Shown>
     </section>
   );
 }
@@ -62,10 +54,10 @@ function List({ endpoints, owed }: { readonly endpoints: readonly Endpoint[]; re
             <span className="chip">{filterOf(endpoint)}</span>
             {endpoint.legacy ? <span className="chip">single webhook</span> : null}
           </div>
-          <p className="url">
+          <p className="note">
             <Foreign text={endpoint.url} />
           </p>
-          <Verdict verdict={verdictOf(endpoint, owed)} />
+          <Verdict endpoint={endpoint} owed={owed} />
         </li>
       ))}
     </ul>

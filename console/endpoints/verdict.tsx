@@ -34,8 +34,8 @@ function waitingOf(delivery: Delivery): Waiting {
   };
 }
 
-/** Returns the verdict on an endpoint, from what is owed to it or to all endpoints. */
-export function verdictOf(endpoint: Endpoint, owed: Owed): EndpointVerdict {
+/** Returns the verdict on an endpoint, by what is owed to it or to all endpoints. */
+function verdictOf(endpoint: Endpoint, owed: Owed): EndpointVerdict {
   const { last_failure: failure } = endpoint;
   const isOwn = ({ endpoint_uuid: uuid }: Delivery) => uuid === endpoint.uuid;
   const proofs = owed.arrived.filter(
@@ -61,21 +61,32 @@ export function verdictOf(endpoint: Endpoint, owed: Owed): EndpointVerdict {
   });
 }
 
+interface VerdictProps {
+  readonly endpoint: Endpoint;
+  readonly owed: Owed;
+}
+
 /** Whose fault it is, then what happens, then what helps. */
-export function Verdict({ verdict }: { readonly verdict: EndpointVerdict }) {
-  const [tone, says] = SIDES[verdict.side];
+export function Verdict({ endpoint, owed }: VerdictProps) {
+  const { side, says: sentences, remedy } = verdictOf(endpoint, owed);
+  const [tone, says] = SIDES[side];
   return (
     <p className="verdict">
       <Outcome tone={tone}>{says}</Outcome>{' '}
       <span>
-        <Sentence text={verdict.says} />
-        {verdict.remedy === null ? null : (
-          <span className="remedy">
-            {' '}
-            <Sentence text={verdict.remedy} />
-          </span>
-        )}
+        <Sentence text={sentences} /> <span className="kind">{remedy}</span>
       </span>
     </p>
   );
+}
+
+/** Returns how many deliveries wait. */
+export function waitingWords(owed: Owed | undefined): string {
+  return owed === undefined ? '…' : `${owed.waiting.length}${owed.hasMore ? ' or more' : ''}`;
+}
+
+/** Returns which types an endpoint gets, in a word or two. */
+export function filterOf({ subscribed_events: types }: Endpoint): string {
+  if (types === null) return 'all types';
+  return types.length === 1 ? `only ${types[0]}` : `${types.length} types`;
 }

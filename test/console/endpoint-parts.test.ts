@@ -1,8 +1,6 @@
 /** The parts of the endpoint screens that compute: shares, the order of deliveries, and how much a filter lets through. */
 import { expect, test } from 'vitest';
-import { matchedBy } from '../../console/endpoints/change/filter-match.ts';
-import { failedFirst } from '../../console/endpoints/health/failed-first.ts';
-import { percentOf } from '../../console/endpoints/health/percent.ts';
+import { failedFirst, matchedBy, percentOf } from '../../console/endpoints/counts.ts';
 
 test('a share is 100 % only when all succeeded, and 0 % only when none did', () => {
   const shares = [percentOf(99_999, 100_000), percentOf(1, 100_000), percentOf(2, 3)];

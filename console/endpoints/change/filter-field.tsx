@@ -4,8 +4,8 @@ import { typesOf } from '../../../services/domain/catalog/catalog.ts';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../../services/domain/event.ts';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { matchedBy } from '../counts.ts';
 import { lastWeekQuery } from '../endpoint-reads.ts';
-import { matchedBy } from './filter-match.ts';
 
 export type Filter = readonly EventType[] | null;
 

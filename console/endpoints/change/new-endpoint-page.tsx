@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { API_VERSION_DEFAULT, API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint.ts';
-import { Refusal } from '../../api/refusal.ts';
 import { labelOf } from '../../parts/endpoint-name.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { useReadOnly } from '../../parts/read-only.ts';
 import { useTitle } from '../../parts/title.ts';
-import { createEndpoint, newKey, useChange } from './changes.ts';
+import { Warnings } from '../shown.tsx';
+import { createEndpoint, useSecretChange } from './changes.ts';
 import { EndpointFields, type Fields } from './endpoint-fields.tsx';
-import { SecretOnce } from './secret-once.tsx';
+import { SecretOnce } from './secret.tsx';
 import { TestForm } from './test-panel.tsx';
 
 const NOTHING: Fields = { url: 'https://', description: '', filter: null };
@@ -19,25 +19,18 @@ export function NewEndpointPage() {
   const [fields, setFields] = useState<Fields>(NOTHING);
   const [version, setVersion] = useState<ApiVersion>(API_VERSION_DEFAULT);
   const [isOff, setOff] = useState(false);
-  const [key, setKey] = useState(newKey);
   const readOnly = useReadOnly();
-  const { mutate, data, error, isPending, reset } = useChange(async () => {
+  const { mutate, data, error, isPending, reset } = useSecretChange((key) => {
     const { url, description, filter } = fields;
     const types = filter === null ? {} : { subscribed_events: [...filter] };
-    const body = { url, description, ...types, api_version: version } as const;
-    try {
-      return await createEndpoint(isOff ? { ...body, status: 'disabled' } : body, key);
-    } catch (refused) {
-      // Where the response was lost, the same key gives the same secret. A request that was refused is another one next time.
-      if (refused instanceof Refusal && refused.status < 500) setKey(newKey());
-      throw refused;
-    }
+    const status = isOff ? 'disabled' : 'active';
+    return createEndpoint({ url, description, ...types, api_version: version, status }, key);
   });
   if (data !== undefined) return <Created endpoint={data} secret={data.signing_secret} />;
   const isEmpty = fields.filter?.length === 0;
   const create = (event: FormEvent) => {
     event.preventDefault();
-    mutate(undefined);
+    mutate();
   };
   return (
     <section className="panel">
@@ -89,11 +82,7 @@ function Created({ endpoint, secret }: { readonly endpoint: Made; readonly secre
         </h1>
         <p>Put the signing secret into your receiver:</p>
         <SecretOnce secret={secret} />
-        {endpoint.warnings?.map(({ detail }) => (
-          <p key={detail} className="warning">
-            <Foreign text={detail} />
-          </p>
-        ))}
+        <Warnings all={endpoint.warnings} />
         <p>
           <Link to="/endpoints/$endpoint" params={{ endpoint: endpoint.uuid }}>
             I have the secret: go to the endpoint

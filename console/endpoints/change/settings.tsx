@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
 import type { Endpoint } from '../../api/shapes.ts';
-import { Foreign } from '../../parts/foreign.tsx';
 import { useReadOnly } from '../../parts/read-only.ts';
+import { Warnings } from '../shown.tsx';
 import { type EndpointChange, updateEndpoint, useChange } from './changes.ts';
 import { EndpointFields, type Fields } from './endpoint-fields.tsx';
 
@@ -60,11 +60,7 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
           <span className="note">{readOnly ?? (isEmpty ? 'Choose at least one type.' : '')}</span>
         </p>
         <p role="status">{data === undefined || isChanged ? '' : 'Saved. It is in force.'}</p>
-        {data?.warnings?.map(({ detail }) => (
-          <p key={detail} className="warning">
-            <Foreign text={detail} />
-          </p>
-        ))}
+        <Warnings all={data?.warnings} />
       </form>
     </section>
   );
@@ -81,22 +77,19 @@ function changeOf(endpoint: Endpoint, { url, description, filter }: Fields): End
   };
 }
 
-function Meaning({ body }: { readonly body: EndpointChange }) {
-  if (body.url === undefined && body.subscribed_events === undefined) return null;
+function Meaning({ body: { url, subscribed_events: filter } }: { readonly body: EndpointChange }) {
+  const lines = [
+    ...(url === undefined ? [] : ['Deliveries that wait go to the new URL, with the same secret.']),
+    ...(url === undefined ? [] : ['The count of failures begins anew.']),
+    ...(filter === undefined
+      ? []
+      : ['The filter counts for events from now on. What waits is sent as it is.']),
+  ];
   return (
-    <div className="meaning">
-      <h3>What changes</h3>
-      <ul>
-        {body.url === undefined ? null : (
-          <>
-            <li>Deliveries that wait go to the new URL, with the same secret.</li>
-            <li>The count of failures begins anew.</li>
-          </>
-        )}
-        {body.subscribed_events === undefined ? null : (
-          <li>The filter counts for events from now on. What waits is sent as it is.</li>
-        )}
-      </ul>
-    </div>
+    <ul className="meaning">
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
   );
 }

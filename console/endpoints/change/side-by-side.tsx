@@ -1,22 +1,14 @@
-import { useId, useState } from 'react';
 import { API_VERSIONS } from '../../../services/domain/endpoint.ts';
-import {
-  type ComparedField,
-  compareBodies,
-  isDifferent,
-} from '../../../services/domain/versions/body-differences.ts';
+import { compareBodies, isDifferent } from '../../../services/domain/versions/body-differences.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import type { TwoBodies } from '../endpoint-reads.ts';
 
 const [OLDER, NEWER] = API_VERSIONS;
 
-/** One event in both versions, field by field; what differs is marked. */
+/** One event in both versions: the fields that differ, then both bodies. */
 export function SideBySide({ bodies: { older, newer } }: { readonly bodies: TwoBodies }) {
-  const [isWhole, setWhole] = useState(false);
-  const box = useId();
-  if (newer === null) return null;
-  if (older === null) {
+  if (older === null)
     return (
       <>
         <p>
@@ -25,72 +17,45 @@ export function SideBySide({ bodies: { older, newer } }: { readonly bodies: TwoB
         <JsonText text={newer} what={`the body in ${NEWER}`} />
       </>
     );
-  }
   const fields = compareBodies(older, newer);
   const differing = fields.filter(isDifferent);
-  const shown = isWhole ? fields : differing;
   return (
     <>
       <p>
         {differing.length === 0
           ? 'The two bodies are the same.'
-          : `${differing.length} of ${fields.length} fields differ.`}
+          : `${differing.length} of ${fields.length} fields differ; the others are the same.`}
       </p>
-      <p>
-        <input
-          id={box}
-          type="checkbox"
-          checked={isWhole}
-          onChange={({ target }) => setWhole(target.checked)}
-        />{' '}
-        <label htmlFor={box}>Also the fields that are the same</label>
-      </p>
-      {shown.length === 0 ? null : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
-        <section className="scroll" tabIndex={0} aria-label="The fields in both versions">
-          <table className="versions">
-            <thead>
-              <tr>
-                <th scope="col">field</th>
-                <th scope="col">{OLDER}</th>
-                <th scope="col">{NEWER}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((field) => (
-                <Row key={field.path} field={field} />
+      <table className="versions">
+        <thead>
+          <tr>
+            <th scope="col">field</th>
+            <th scope="col">{OLDER}</th>
+            <th scope="col">{NEWER}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {(differing.length === 0 ? fields : differing).map((field) => (
+            <tr key={field.path} className={isDifferent(field) ? 'differs' : undefined}>
+              <th scope="row">
+                <Foreign text={field.path} />
+              </th>
+              {[field.older, field.newer].map((value, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the versions never move
+                <td key={index}>{value === undefined ? 'no such field' : <Value text={value} />}</td>
               ))}
-            </tbody>
-          </table>
-        </section>
-      )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </>
   );
 }
 
-function Row({ field }: { readonly field: ComparedField }) {
-  const mark = isDifferent(field) ? 'differs' : undefined;
+function Value({ text }: { readonly text: string }) {
   return (
-    <tr className={mark}>
-      <th scope="row">
-        <Foreign text={field.path} /> {mark === undefined ? null : <span className="chip">differs</span>}
-      </th>
-      <Value text={field.older} />
-      <Value text={field.newer} />
-    </tr>
-  );
-}
-
-function Value({ text }: { readonly text: string | undefined }) {
-  return (
-    <td>
-      {text === undefined ? (
-        <span className="note">no such field</span>
-      ) : (
-        <code>
-          <Foreign text={text} />
-        </code>
-      )}
-    </td>
+    <code>
+      <Foreign text={text} />
+    </code>
   );
 }

@@ -9,10 +9,10 @@ import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
 import { useSession } from '../../api/session.ts';
 import type { Endpoint, TestQueued, TestResult } from '../../api/shapes.ts';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
 import { useReadOnly } from '../../parts/read-only.ts';
+import { Warnings } from '../shown.tsx';
 import { sendTest, useChange } from './changes.ts';
 
 /** The user or corporate that a test is about: it need not exist. */
@@ -103,42 +103,25 @@ interface AnswerProps {
   readonly answer: TestResult | TestQueued;
 }
 
-function Answer({ endpoint, answer }: AnswerProps) {
+function Answer({ endpoint: { uuid }, answer }: AnswerProps) {
   const result = 'response_status' in answer ? answer : undefined;
   const code = result?.failure_code as FailureCode | null | undefined;
   const sign = code ? CODE_SIGNS[code] : undefined;
+  const { response_status: status, duration_ms: ms, response_body_preview: body } = result ?? {};
   return (
     <div className="answer-of-test">
       <p>
         <Outcome tone={result === undefined ? 'wait' : code ? 'bad' : 'good'}>
-          {result?.response_status ? `HTTP ${result.response_status}` : (code ?? inWords(answer.status))}
-        </Outcome>
-        {result?.duration_ms === undefined || result.duration_ms === null
-          ? ''
-          : ` after ${formatDuration(result.duration_ms)}`}{' '}
-        <Link
-          to="/endpoints/$endpoint/deliveries/$id"
-          params={{ endpoint: endpoint.uuid, id: answer.delivery_uuid }}
-        >
+          {status ? `HTTP ${status}` : (code ?? inWords(answer.status))}
+        </Outcome>{' '}
+        {typeof ms === 'number' ? `after ${formatDuration(ms)} ` : 'The answer did not come in time: see '}
+        <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint: uuid, id: answer.delivery_uuid }}>
           Request and response
         </Link>
       </p>
-      {result === undefined ? (
-        <p>The answer did not come within 15 seconds. The delivery shows it later.</p>
-      ) : null}
-      {sign === undefined ? null : (
-        <p>
-          {sign.says} {sign.remedy}
-        </p>
-      )}
-      {answer.warnings.map(({ code: warning, detail }) => (
-        <p key={warning} className="warning">
-          <Foreign text={detail} />
-        </p>
-      ))}
-      {result?.response_body_preview ? (
-        <JsonText text={result.response_body_preview} what="the body of the answer" />
-      ) : null}
+      {sign === undefined ? null : <p>{`${sign.says} ${sign.remedy}`}</p>}
+      <Warnings all={answer.warnings} />
+      {body ? <JsonText text={body} what="the body of the answer" /> : null}
     </div>
   );
 }

@@ -4,9 +4,10 @@ import { API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint
 import { typeDifferences } from '../../../services/domain/versions/version-differences.ts';
 import type { Endpoint } from '../../api/shapes.ts';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { Loading } from '../../parts/loading.tsx';
 import { useReadOnly } from '../../parts/read-only.ts';
 import { bothVersionsQuery, owedQuery, type TwoBodies } from '../endpoint-reads.ts';
+import { Shown } from '../shown.tsx';
+import { waitingWords } from '../verdict.tsx';
 import { updateEndpoint, useChange } from './changes.ts';
 import { Confirm } from './confirm.tsx';
 import { SideBySide } from './side-by-side.tsx';
@@ -15,17 +16,19 @@ const [OLDER, NEWER] = API_VERSIONS;
 
 /** Moves an endpoint to the other version, with the merchant's own last events in both. */
 export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
-  const isOlder = endpoint.api_version === OLDER;
+  const { uuid, api_version: version, subscribed_events: filter } = endpoint;
+  const isOlder = version === OLDER;
   const other = isOlder ? NEWER : OLDER;
-  const { data: owed } = useQuery(owedQuery(endpoint.uuid));
-  const change = useChange((version: ApiVersion) => updateEndpoint(endpoint.uuid, { api_version: version }));
-  const { mutate, isPending, error, data } = change;
+  const { data: owed } = useQuery(owedQuery(uuid));
+  const { mutate, isPending, error, data } = useChange((to: ApiVersion) =>
+    updateEndpoint(uuid, { api_version: to }),
+  );
   const readOnly = useReadOnly();
-  const waiting = owed?.waiting.length ?? 0;
+  const query = useQuery(bothVersionsQuery);
   return (
     <>
       <section className="panel">
-        <h2>Its webhooks are of version {endpoint.api_version}</h2>
+        <h2>Its webhooks are of version {version}</h2>
         <p className="note">
           The envelope, the headers, the signature and the retries are the same in both versions.{' '}
           <a href="/docs/guides/move-to-2.3.8" target="_blank" rel="noreferrer">
@@ -45,73 +48,55 @@ export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
               events.
             </li>
             <li>
-              {waiting === 0
-                ? 'No delivery waits.'
-                : `What waits for a retry (${waiting}${owed?.hasMore ? ' or more' : ''}) keeps its body of ${endpoint.api_version}.`}
+              What waits for a retry keeps its body of {version}: {waitingWords(owed)}.
             </li>
-            <Types isOlder={isOlder} filter={endpoint.subscribed_events} />
+            <li>
+              {isOlder ? 'It also gets' : 'It no longer gets'}: {onlyNewer(filter)}.
+            </li>
             <li>You can go back at any time.</li>
           </ul>
         </Confirm>
-        <p role="status">{data === undefined ? '' : `It is in force: version ${data.api_version}.`}</p>
+        <p role="status">{data && `It is in force: version ${data.api_version}.`}</p>
         {error ? <ErrorPanel error={error} /> : null}
       </section>
-      <Compared />
+      <section className="panel">
+        <h2>Your last events in both versions</h2>
+        <Shown query={query}>{(events) => <Compared events={events} />}</Shown>
+      </section>
     </>
   );
 }
 
-/** The types that the endpoint gets or loses with the other version. */
-function Types({
-  isOlder,
-  filter,
-}: {
-  readonly isOlder: boolean;
-  readonly filter: Endpoint['subscribed_events'];
-}) {
+/** Returns the types and subTypes, of those that a filter lets through, that only the newer version has. */
+function onlyNewer(filter: Endpoint['subscribed_events']): string {
   const differing = typeDifferences(OLDER, NEWER)
     .filter(({ type }) => filter?.includes(type) ?? true)
     .map(({ type, older, newer }) => {
       const only = newer.filter((subType) => !older.includes(subType));
       return older.length === 0 ? type : `${type}/${only.join(', ')}`;
     });
-  if (differing.length === 0) return null;
-  return (
-    <li>
-      {isOlder ? 'It also gets' : 'It no longer gets'}: {differing.join(' · ')}
-    </li>
-  );
+  return differing.length === 0 ? 'nothing' : differing.join(' · ');
 }
 
-/** The merchant's last events in both versions. */
-function Compared() {
-  const { data, error, refetch } = useQuery(bothVersionsQuery);
+function Compared({ events }: { readonly events: readonly TwoBodies[] }) {
   const [chosen, setChosen] = useState<string>();
-  const shown = data?.find(({ event }) => event.event_uuid === chosen) ?? data?.find(differs) ?? data?.[0];
+  const shown = events.find(({ event }) => event.event_uuid === chosen) ?? events.find(differs) ?? events[0];
+  if (shown === undefined)
+    return <p>There was no event so far. When one comes, it is shown here in both versions.</p>;
   return (
-    <section className="panel">
-      <h2>Your last events in both versions</h2>
-      {error ? <ErrorPanel error={error} retry={() => void refetch()} /> : null}
-      {data === undefined ? error ? null : <Loading /> : null}
-      {data?.length === 0 ? (
-        <p>There was no event so far. When one comes, it is shown here in both versions.</p>
-      ) : null}
-      {shown === undefined ? null : (
-        <>
-          <label className="field">
-            <span>Event</span>
-            <select value={shown.event.event_uuid} onChange={({ target }) => setChosen(target.value)}>
-              {data?.map((each) => (
-                <option key={each.event.event_uuid} value={each.event.event_uuid}>
-                  {labelOf(each)}
-                </option>
-              ))}
-            </select>
-          </label>
-          <SideBySide key={shown.event.event_uuid} bodies={shown} />
-        </>
-      )}
-    </section>
+    <>
+      <label className="field">
+        <span>Event</span>
+        <select value={shown.event.event_uuid} onChange={({ target }) => setChosen(target.value)}>
+          {events.map((each) => (
+            <option key={each.event.event_uuid} value={each.event.event_uuid}>
+              {labelOf(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <SideBySide key={shown.event.event_uuid} bodies={shown} />
+    </>
   );
 }
 
@@ -122,9 +107,7 @@ const time = new Intl.DateTimeFormat(undefined, {
 });
 
 /** Returns whether the older version has the event, and the newer one writes it differently. */
-function differs({ older, newer }: TwoBodies): boolean {
-  return older !== null && older !== newer;
-}
+const differs = ({ older, newer }: TwoBodies) => older !== null && older !== newer;
 
 function labelOf(bodies: TwoBodies): string {
   const { event, older } = bodies;
