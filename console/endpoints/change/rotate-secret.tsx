@@ -12,24 +12,17 @@ import { TestForm } from './test-panel.tsx';
 
 /** Rotates the secret in three steps, of which none loses an event. */
 export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { uuid, secret_hint: hint } = endpoint;
-  const [before] = useState(hint);
+  const { uuid } = endpoint;
+  const [before] = useState(endpoint.secret_hint);
   const [isReady, setReady] = useState(false);
   const [isAccepted, setAccepted] = useState(false);
   const readOnly = useReadOnly();
-  const { data: owed } = useQuery(owedQuery(uuid));
   const { mutate, data, error, isPending } = useSecretChange((key) => rotateSecret(uuid, key));
   const isRotated = data !== undefined;
   return (
     <section className="panel">
       <h2>Rotate the secret</h2>
-      <p className="facts">
-        In force: <code>{hint}</code> · <SecretAge endpoint={endpoint} />
-      </p>
-      <p>
-        <strong>The old secret ends at once:</strong> no attempt that starts more than a second after step 2
-        is signed with it. Deliveries that wait, and get the new signature: {waitingWords(owed)}.
-      </p>
+      <InForce endpoint={endpoint} />
       <ol className="steps">
         <Step title="Let your receiver accept two secrets" isDone={isReady}>
           <p>
@@ -86,6 +79,22 @@ export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
         </Step>
       </ol>
     </section>
+  );
+}
+
+/** The secret in force, and what ends with it. */
+function InForce({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { data: owed } = useQuery(owedQuery(endpoint.uuid));
+  return (
+    <>
+      <p className="facts">
+        In force: <code>{endpoint.secret_hint}</code> · <SecretAge endpoint={endpoint} />
+      </p>
+      <p>
+        <strong>The old secret ends at once:</strong> no attempt that starts more than a second after step 2
+        is signed with it. Deliveries that wait, and get the new signature: {waitingWords(owed)}.
+      </p>
+    </>
   );
 }
 

@@ -19,7 +19,18 @@ import { sendTest, useChange } from './changes.ts';
 const ANYBODY = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
 
 /** The subTypes that are tried first. */
-const USUAL = ['SUCCESS', 'FULL_USER', 'ACTIVE'];
+const USUAL = /(SUCCESS|FULL_USER|ACTIVE)$/;
+
+/** Returns each event of an endpoint's version, those that it is sent first. */
+function namesOf({ subscribed_events: filter, api_version: version }: Endpoint): readonly string[] {
+  const of = (type: EventType) =>
+    subTypesOf(type, version as ApiVersion).map((subType) => `${type}/${subType}`);
+  const types = typesOf(version as ApiVersion);
+  const [sent, others] = [true, false].map((is) =>
+    types.filter((type) => (filter?.includes(type) ?? true) === is),
+  );
+  return [...(sent ?? []), ...(others ?? [])].flatMap(of);
+}
 
 /** Returns why no test can be sent; undefined: one can. */
 function useWhyNoTest(): string | undefined {
@@ -50,17 +61,14 @@ interface TestFormProps {
 
 /** The form of a test, with the answer in place. */
 export function TestForm({ endpoint, onAccepted }: TestFormProps) {
-  const types = typesOf(endpoint.api_version as ApiVersion);
-  const wanted = types.find((one) => endpoint.subscribed_events?.includes(one) ?? one === 'fiatToCrypto');
-  const [type, setType] = useState<EventType>(wanted ?? 'fiatToCrypto');
-  const subTypes = subTypesOf(type, endpoint.api_version as ApiVersion);
-  const [subType, setSubType] = useState<string>();
-  const chosen =
-    [subType, ...USUAL, ...subTypes].find((one) => one !== undefined && subTypes.includes(one)) ?? '';
+  const names = namesOf(endpoint);
+  const [chosen, setChosen] = useState<string>();
+  const name = names.find((one) => one === chosen) ?? names.find((one) => USUAL.test(one)) ?? names[0] ?? '';
   const whyNot = useWhyNoTest();
   const { mutate, data, error, isPending } = useChange(() => {
+    const [type, subType = ''] = name.split('/') as [EventType, string];
     const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
-    return sendTest(endpoint.uuid, { type, subType: chosen, ...about });
+    return sendTest(endpoint.uuid, { type, subType, ...about });
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -70,17 +78,9 @@ export function TestForm({ endpoint, onAccepted }: TestFormProps) {
     <>
       <form className="fields row" onSubmit={send}>
         <label>
-          <span>Event type</span>
-          <select value={type} onChange={({ target }) => setType(target.value as EventType)}>
-            {types.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span>subType</span>
-          <select value={chosen} onChange={({ target }) => setSubType(target.value)}>
-            {subTypes.map((one) => (
+          <span>Event</span>
+          <select value={name} onChange={({ target }) => setChosen(target.value)}>
+            {names.map((one) => (
               <option key={one}>{one}</option>
             ))}
           </select>
