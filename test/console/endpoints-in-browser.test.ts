@@ -127,7 +127,8 @@ describe.skipIf(path === undefined)('the endpoints of the console', { timeout: F
     await page.getByText('Sent again as').waitFor();
     await page.getByRole('heading').getByRole('link', { name }).click();
     await page.getByRole('heading', { name: 'Is it me?' }).waitFor();
-    await verdict(page, 'healthy', 'It has answered a test or a resend').waitFor();
+    // The resend has arrived, or already the retry, which counts as a success.
+    await verdict(page, 'healthy', ' at ').waitFor();
 
     await open(page, 'Test');
     await press(page, 'Send test');
