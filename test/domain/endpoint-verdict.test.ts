@@ -46,7 +46,7 @@ describe('the verdict on an endpoint', () => {
         '2 deliveries wait, the next attempt is due at 2026-01-01T00:00:03.000Z.',
       remedy: CODE_SIGNS.http_5xx.remedy,
     });
-    expect(judged({ waiting: [OWED], hasMore: true }, FAILING).says).toContain('At least 1 deliveries wait');
+    expect(judged({ waiting: [OWED], hasMore: true }, FAILING).says).toContain('At least 1 delivery waits');
     expect(judged({ lastSuccessAt: null }, FAILING).says).toContain('no success so far');
   });
 

@@ -173,13 +173,11 @@ function owed({ waiting, hasMore }: EndpointFacts): string {
   if (waiting.length === 0) return '.';
   const due = waiting.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []);
   const next = due.length === 0 ? '' : `, the next attempt is due${at(Math.min(...due))}`;
-  const isOne = waiting.length === 1 && !hasMore;
-  return `. ${begun(counted(waiting.length, hasMore))} ${isOne ? 'waits' : 'wait'}${next}.`;
+  return `. ${begun(counted(waiting.length, hasMore))} ${waiting.length === 1 ? 'waits' : 'wait'}${next}.`;
 }
 
 function counted(count: number, hasMore: boolean): string {
-  if (hasMore) return `at least ${count} deliveries`;
-  return count === 1 ? '1 delivery' : `${count} deliveries`;
+  return `${hasMore ? 'at least ' : ''}${count === 1 ? '1 delivery' : `${count} deliveries`}`;
 }
 
 function begun(text: string): string {
