@@ -67,8 +67,41 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import('./delivery/delivery-page.tsx'), 'DeliveryPage'),
 });
 
+const endpoints = createRoute({
+  getParentRoute,
+  path: '/endpoints',
+  component: lazyRouteComponent(() => import('./endpoints/endpoints-page.tsx'), 'EndpointsPage'),
+});
+
+const newEndpoint = createRoute({
+  getParentRoute,
+  path: '/endpoints/new',
+  component: lazyRouteComponent(() => import('./endpoints/change/new-endpoint-page.tsx'), 'NewEndpointPage'),
+});
+
+const endpoint = createRoute({
+  getParentRoute,
+  path: '/endpoints/$endpoint',
+  beforeLoad: ({ params: { endpoint: id } }) => {
+    throw redirect({
+      to: '/endpoints/$endpoint/$part',
+      params: { endpoint: id, part: 'health' },
+      replace: true,
+    });
+  },
+});
+
+const endpointPart = createRoute({
+  getParentRoute,
+  path: '/endpoints/$endpoint/$part',
+  component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, live, missed, find, found, event, story, delivery]),
+  routeTree: root.addChildren([
+    ...[home, live, missed, find, found, event, story, delivery],
+    ...[endpoints, newEndpoint, endpoint, endpointPart],
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

@@ -231,7 +231,7 @@ async function startServing(deps: StationDeps & { readonly store: Store; readonl
     relay,
     random: systemRandom,
     environment: config.environment,
-    options: { ...config.api, egress: egressOf(config) },
+    options: { ...config.api, egress: egressOf(config), autoDisable: config.autoDisable },
   });
   lifecycle.onStop('api', () => api.stop());
   return api;

@@ -1555,6 +1555,14 @@ export interface components {
             refresh_url: string | null;
             /** @description Send it in the header Hookrail-CSRF of each change. */
             csrf_token: string;
+            /**
+             * @description An endpoint is disabled when it has had no success for so long, so many of its attempts failed meanwhile, and
+             *     a delivery has used all its attempts.
+             */
+            auto_disable: {
+                without_success_hours: number;
+                failed_attempts: number;
+            };
         };
         PublishedEventStatus: {
             /** Format: uuid */

@@ -1,5 +1,7 @@
 import { Refusal } from './refusal.ts';
 
+/** The most items of a page of a list. */
+export const PAGE_ITEMS_MAX = 100;
 /** The wait after a 429 that does not say how long. */
 const WAIT_MS = 5000;
 const TOO_MANY_REQUESTS = 429;
@@ -37,7 +39,7 @@ export async function collect<Item>(
   return { items: items.slice(0, itemsMax), isCut: cursor !== null || items.length > itemsMax };
 }
 
-const PAGE_ITEMS_MAX = 100;
+
 
 async function patiently<Item>(
   read: Parameters<typeof collect<Item>>[0],

@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { FINAL } from '../../client/delivery-status.ts';
 import type { paths } from '../../client/generated/merchant-api.ts';
 import { bodyOf, rest } from './api.ts';
@@ -12,14 +12,14 @@ const TRIES_MAX = 3;
 const AGAIN_MS = 3000;
 const ENDPOINTS_FRESH_MS = 60_000;
 
-/** Reads of the API. A 401 means that the session is over. */
+/** Reads and changes of the API. A 401 means that the session is over, except that of a link, which had none yet. */
 export function makeQueryClient(): QueryClient {
+  const onError = (error: Error) => {
+    if (isSignedOut(error) && error.code !== 'portal_link_invalid') ended(client, error.code);
+  };
   const client: QueryClient = new QueryClient({
-    queryCache: new QueryCache({
-      onError: (error) => {
-        if (isSignedOut(error)) ended(client, error.code);
-      },
-    }),
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         retry: (failures, error) =>

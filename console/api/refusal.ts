@@ -10,6 +10,10 @@ export class Refusal extends Error {
   /** Names the request to support. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | undefined;
+  /** The parts of the request that are wrong, by their JSON pointers. */
+  readonly faults: NonNullable<Problem['errors']>;
+  /** The endpoint that has the URL already. */
+  readonly existing: string | undefined;
 
   constructor(response: Response, problem: Problem) {
     super(problem.detail || problem.title || `The service answered ${response.status}.`);
@@ -18,6 +22,8 @@ export class Refusal extends Error {
     this.title = problem.title || `HTTP ${response.status}`;
     this.requestId = problem.request_id ?? response.headers.get('x-request-id');
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+    this.faults = problem.errors ?? [];
+    this.existing = problem.existing_uuid;
     this.retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
   }
 }

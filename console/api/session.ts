@@ -12,6 +12,8 @@ export interface Session {
   readonly csrf_token: string;
   /** Where the platform gives its merchant another link. */
   readonly refresh_url: string | null;
+  /** When a failing endpoint is disabled. */
+  readonly auto_disable: { readonly without_success_hours: number; readonly failed_attempts: number };
 }
 
 export type SignIn =

@@ -11,3 +11,6 @@ export type EventListed = Schemas['EventListed'];
 export type Replay = Schemas['Replay'];
 export type MetricSeries = Schemas['MetricSeries'];
 export type Resent = Schemas['Resent'];
+export type Metrics = Schemas['Metrics'];
+export type TestResult = Schemas['TestResult'];
+export type TestQueued = Schemas['TestQueued'];

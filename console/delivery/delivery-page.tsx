@@ -38,7 +38,9 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
         <div className="delivery-head">
           <h1>
             {delivery.type}/{delivery.subType} <span className="kind">→</span>{' '}
-            <EndpointName uuid={delivery.endpoint_uuid} />
+            <Link to="/endpoints/$endpoint" params={{ endpoint: delivery.endpoint_uuid }}>
+              <EndpointName uuid={delivery.endpoint_uuid} />
+            </Link>
           </h1>
           <SaveTicket delivery={delivery} />
           <Resend delivery={delivery} />

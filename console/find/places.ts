@@ -2,6 +2,10 @@ const PLACES: readonly (readonly [path: RegExp, place: (ids: readonly string[]) 
   [/^\/merchant\/subjects\/([^/]+)$/, ([id = '']) => ({ to: '/subjects/$id', params: { id } })],
   [/^\/merchant\/events\/([^/?]+)$/, ([id = '']) => ({ to: '/events/$id', params: { id } })],
   [
+    /^\/merchant\/webhook-endpoints\/([^/]+)$/,
+    ([endpoint = '']) => ({ to: '/endpoints/$endpoint', params: { endpoint } }),
+  ],
+  [
     /^\/merchant\/webhook-endpoints\/([^/]+)\/deliveries\/([^/]+)$/,
     ([endpoint = '', id = '']) => ({ to: '/endpoints/$endpoint/deliveries/$id', params: { endpoint, id } }),
   ],
@@ -9,6 +13,7 @@ const PLACES: readonly (readonly [path: RegExp, place: (ids: readonly string[]) 
 
 export type Place =
   | { readonly to: '/subjects/$id' | '/events/$id'; readonly params: { readonly id: string } }
+  | { readonly to: '/endpoints/$endpoint'; readonly params: { readonly endpoint: string } }
   | {
       readonly to: '/endpoints/$endpoint/deliveries/$id';
       readonly params: { readonly endpoint: string; readonly id: string };

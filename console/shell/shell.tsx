@@ -35,6 +35,7 @@ function Frame({ session }: { readonly session: Session }) {
           <Link to="/live">Live</Link>
           <Link to="/find">Find</Link>
           <Link to="/missed">Missed</Link>
+          <Link to="/endpoints">Endpoints</Link>
         </nav>
         <FindField />
         <div className="who">

@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import type { Broker } from '../broker/broker.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
+import type { HealthPolicy } from '../domain/health.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
@@ -38,6 +39,8 @@ export interface ApiOptions {
   readonly consoleUrl: string;
   /** The origins whose pages may embed the console. */
   readonly consoleFrameAncestors: readonly string[];
+  /** When a failing endpoint is disabled, as the console says it. */
+  readonly autoDisable: HealthPolicy;
   readonly limits?: Partial<ApiLimits>;
 }
 

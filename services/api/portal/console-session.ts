@@ -15,6 +15,7 @@ import { CSRF_HEADER, type SignedIn, signedIn } from './portal-auth.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 const SECOND_MS = 1000;
+const HOUR_MS = 3_600_000;
 
 /** POST /console/session: spends a link. Only a page of the console does it: mail scanners and previews follow links by GET. */
 export function openSession(context: ApiContext): RequestHandler {
@@ -72,7 +73,7 @@ function cookieOf(
   return sessionCookie(request, token, { maxAgeSeconds, isFramed: options.consoleFrameAncestors.length > 0 });
 }
 
-async function sessionJson({ store, environment }: ApiContext, { token, session }: SignedIn) {
+async function sessionJson({ store, environment, options }: ApiContext, { token, session }: SignedIn) {
   const { merchantId, access, person, expiresAt, refreshUrl } = session;
   const merchant = await store.merchants.get(merchantId);
   return {
@@ -84,5 +85,9 @@ async function sessionJson({ store, environment }: ApiContext, { token, session 
     expires_at: timestampOrNull(expiresAt),
     refresh_url: refreshUrl,
     csrf_token: csrfTokenOf(token),
+    auto_disable: {
+      without_success_hours: options.autoDisable.withoutSuccessMs / HOUR_MS,
+      failed_attempts: options.autoDisable.failedAttempts,
+    },
   };
 }

@@ -80,6 +80,11 @@ const PARKED: Readonly<Record<ParkedReason, string>> = {
   put_aside: 'the service has put it aside: quote this delivery to support',
 };
 
+/** Says why a delivery waits although it is due; the beginning of a sentence, without its full stop. */
+export function explainParking(reason: ParkedReason): string {
+  return PARKED[reason];
+}
+
 /** The facts that a sentence about a delivery states. Times are milliseconds since the epoch. */
 export interface Explained {
   readonly status: 'pending' | 'delivered' | 'failed' | 'exhausted' | 'refused' | 'cancelled';

@@ -53,7 +53,7 @@ export const CODE_SIGNS: Readonly<Record<FailureCode, FailureSign>> = {
   },
   http_5xx: {
     says: 'The receiver, or a gateway in front of it, failed.',
-    remedy: 'Look into the log of the app. The webhook is sent again by itself.',
+    remedy: 'Look into the log of the app.',
   },
   endpoint_gone: {
     says: 'The receiver answered 410: it wants no more webhooks. The endpoint is disabled.',

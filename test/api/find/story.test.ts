@@ -62,7 +62,7 @@ describe('the story of a transaction', () => {
     [
       'waits for a retry',
       'owed',
-      /^Owed: attempt 2 of 7 is due at 20\S+\. Attempt 1: http_5xx.*sent again by itself\.$/,
+      /^Owed: attempt 2 of 7 is due at 20\S+\. Attempt 1: http_5xx.*Look into the log of the app\.$/,
       (event) => [failed(attempt(event, 1))],
     ],
     [

@@ -4,6 +4,7 @@ import {
   type AnsweringReceiver,
   startAnsweringReceiver,
 } from '../../support/receivers/answering-receiver.ts';
+import { besides, toolAnswer } from '../../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 /** Markup in every text that a stranger writes: it must be shown, and do nothing. */
@@ -18,6 +19,8 @@ export interface ConsoleService {
   readonly endpoints: Readonly<Record<'shop' | 'broken' | 'kyc', string>>;
   /** Runs a line of the command line, and returns its JSON. */
   sim(...line: readonly string[]): Promise<unknown>;
+  /** Runs a line of the operator's tool, and returns its JSON. */
+  operator(...line: readonly string[]): Promise<unknown>;
   /** Makes a link of the console, as the platform does. */
   link(options?: Readonly<Record<string, unknown>>): Promise<string>;
   stop(): Promise<void>;
@@ -56,6 +59,7 @@ export async function startConsoleService({
       kyc: await endpoint('/kyc', 'KYC only', '--events', 'KYC'),
     },
     sim,
+    operator: (...line) => toolAnswer(besides(setup.environment, hookrail), ...line),
     link: async (options = {}) => {
       const path = `/platform/merchants/${setup.merchantId}/portal-sessions`;
       const response = await fetch(hookrail.apiUrl + path, {

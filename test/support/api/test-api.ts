@@ -157,6 +157,7 @@ const OPTIONS: ApiOptions = {
   failedKeysPerMinute: 100_000,
   consoleUrl: '',
   consoleFrameAncestors: [],
+  autoDisable: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
 };
 
 /** Opens a store for each api. */

@@ -1,0 +1,27 @@
+import { formatDuration } from '../../../client/duration.ts';
+import type { Endpoint } from '../../api/shapes.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { useNow } from '../../parts/now.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Says how old the secret in force is. */
+export function SecretAge({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { secret_rotated_at: rotated, created_at: created } = endpoint;
+  const ageMs = useNow() - Date.parse(rotated ?? created);
+  return <>{ageMs < MINUTE_MS ? 'less than a minute' : formatDuration(ageMs)} old</>;
+}
+
+/** A secret that no other response has. */
+export function SecretOnce({ secret }: { readonly secret: string }) {
+  return (
+    <div className="secret-once">
+      <p>
+        <code>{secret}</code> <Copy text={secret} what="the secret" />
+      </p>
+      <p className="warning">
+        It is shown only here and only now. If it is lost, rotate the secret for another one.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { formatDuration } from '../../../client/duration.ts';
+import type { FailureCode } from '../../../services/domain/attempt.ts';
+import { entityKindsOf, subTypesOf, typesOf } from '../../../services/domain/catalog/catalog.ts';
+import type { ApiVersion } from '../../../services/domain/endpoint.ts';
+import type { EventType } from '../../../services/domain/event.ts';
+import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
+import { useSession } from '../../api/session.ts';
+import type { Endpoint, TestQueued, TestResult } from '../../api/shapes.ts';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { JsonText } from '../../parts/json-text.tsx';
+import { inWords, Outcome } from '../../parts/outcome.tsx';
+import { useReadOnly } from '../../parts/read-only.ts';
+import { Warnings } from '../shown.tsx';
+import { sendTest, useChange } from './changes.ts';
+
+/** The user or corporate that a test is about: it need not exist. */
+const ANYBODY = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
+
+/** The subTypes that are tried first. */
+const USUAL = /(SUCCESS|FULL_USER|ACTIVE)$/;
+
+/** Returns each event of an endpoint's version, those that it is sent first. */
+function namesOf({ subscribed_events: filter, api_version: version }: Endpoint): readonly string[] {
+  const of = (type: EventType) =>
+    subTypesOf(type, version as ApiVersion).map((subType) => `${type}/${subType}`);
+  const types = typesOf(version as ApiVersion);
+  const [sent, others] = [true, false].map((is) =>
+    types.filter((type) => (filter?.includes(type) ?? true) === is),
+  );
+  return [...(sent ?? []), ...(others ?? [])].flatMap(of);
+}
+
+/** Returns why no test can be sent; undefined: one can. */
+function useWhyNoTest(): string | undefined {
+  const readOnly = useReadOnly();
+  const isSandbox = useSession()?.environment === 'sandbox';
+  return isSandbox ? readOnly : 'There are no tests in production: the next delivery shows whether it works.';
+}
+
+/** Sends one webhook to an endpoint, and shows what the server answers. */
+export function TestPanel({ endpoint }: { readonly endpoint: Endpoint }) {
+  return (
+    <section className="panel">
+      <h2>Send a test</h2>
+      <p className="note">
+        One webhook with a realistic body and the header <code>webhook-test: true</code>. It gets one attempt,
+        is sent also while the endpoint is disabled, and does not count for the health.
+      </p>
+      <TestForm endpoint={endpoint} />
+    </section>
+  );
+}
+
+interface TestFormProps {
+  readonly endpoint: Endpoint;
+  /** The server has answered with 2xx. */
+  readonly onAccepted?: () => void;
+}
+
+/** The form of a test, with the answer in place. */
+export function TestForm({ endpoint, onAccepted }: TestFormProps) {
+  const names = namesOf(endpoint);
+  const [chosen, setChosen] = useState<string>();
+  const name = names.find((one) => one === chosen) ?? names.find((one) => USUAL.test(one)) ?? names[0] ?? '';
+  const whyNot = useWhyNoTest();
+  const { mutate, data, error, isPending } = useChange(() => {
+    const [type, subType = ''] = name.split('/') as [EventType, string];
+    const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
+    return sendTest(endpoint.uuid, { type, subType, ...about });
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    mutate(undefined, { onSuccess: ({ status }) => (status === 'delivered' ? onAccepted?.() : undefined) });
+  };
+  return (
+    <>
+      <form className="fields row" onSubmit={send}>
+        <label>
+          <span>Event</span>
+          <select value={name} onChange={({ target }) => setChosen(target.value)}>
+            {names.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <button type="submit" className="primary" disabled={whyNot !== undefined || isPending}>
+          {isPending ? 'Waiting for the answer…' : 'Send test'}
+        </button>
+      </form>
+      {whyNot === undefined ? null : <p className="note">{whyNot}</p>}
+      {error ? <ErrorPanel error={error} /> : null}
+      <div role="status">
+        {data === undefined || isPending ? null : <Answer endpoint={endpoint} answer={data} />}
+      </div>
+    </>
+  );
+}
+
+interface AnswerProps {
+  readonly endpoint: Endpoint;
+  readonly answer: TestResult | TestQueued;
+}
+
+function Answer({ endpoint: { uuid }, answer }: AnswerProps) {
+  const result = 'response_status' in answer ? answer : undefined;
+  const code = result?.failure_code as FailureCode | null | undefined;
+  const sign = code ? CODE_SIGNS[code] : undefined;
+  const { response_status: status, duration_ms: ms, response_body_preview: body } = result ?? {};
+  return (
+    <div className="answer-of-test">
+      <p>
+        <Outcome tone={result === undefined ? 'wait' : code ? 'bad' : 'good'}>
+          {status ? `HTTP ${status}` : (code ?? inWords(answer.status))}
+        </Outcome>{' '}
+        {typeof ms === 'number' ? `after ${formatDuration(ms)} ` : 'The answer did not come in time: see '}
+        <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint: uuid, id: answer.delivery_uuid }}>
+          Request and response
+        </Link>
+      </p>
+      {sign === undefined ? null : <p>{`${sign.says} ${sign.remedy}`}</p>}
+      <Warnings all={answer.warnings} />
+      {body ? <JsonText text={body} what="the body of the answer" /> : null}
+    </div>
+  );
+}

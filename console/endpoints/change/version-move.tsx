@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint.ts';
+import { typeDifferences } from '../../../services/domain/versions/version-differences.ts';
+import type { Endpoint } from '../../api/shapes.ts';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { useReadOnly } from '../../parts/read-only.ts';
+import { bothVersionsQuery, owedQuery, type TwoBodies } from '../endpoint-reads.ts';
+import { Shown } from '../shown.tsx';
+import { waitingWords } from '../verdict.tsx';
+import { updateEndpoint, useChange } from './changes.ts';
+import { Confirm } from './confirm.tsx';
+import { SideBySide } from './side-by-side.tsx';
+
+const [OLDER, NEWER] = API_VERSIONS;
+
+/** Moves an endpoint to the other version, with the merchant's own last events in both. */
+export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { uuid, api_version: version, subscribed_events: filter } = endpoint;
+  const isOlder = version === OLDER;
+  const other = isOlder ? NEWER : OLDER;
+  const { data: owed } = useQuery(owedQuery(uuid));
+  const { mutate, isPending, error, data } = useChange((to: ApiVersion) =>
+    updateEndpoint(uuid, { api_version: to }),
+  );
+  const readOnly = useReadOnly();
+  const query = useQuery(bothVersionsQuery);
+  return (
+    <>
+      <section className="panel">
+        <h2>Its webhooks are of version {version}</h2>
+        <p className="note">
+          The envelope, the headers, the signature and the retries are the same in both versions.{' '}
+          <a href="/docs/guides/move-to-2.3.8" target="_blank" rel="noreferrer">
+            Every difference
+          </a>
+        </p>
+        {readOnly === undefined ? null : <p className="note">{readOnly}</p>}
+        <Confirm
+          does={`Move to ${other}`}
+          isPending={isPending}
+          whyNot={readOnly}
+          onConfirm={() => mutate(other)}
+        >
+          <ul>
+            <li>
+              Events from now on are written in {other}. None is lost: the change is in force between two
+              events.
+            </li>
+            <li>
+              What waits for a retry keeps its body of {version}: {waitingWords(owed)}.
+            </li>
+            <li>
+              {isOlder ? 'It also gets' : 'It no longer gets'}: {onlyNewer(filter)}.
+            </li>
+            <li>You can go back at any time.</li>
+          </ul>
+        </Confirm>
+        <p role="status">{data && `It is in force: version ${data.api_version}.`}</p>
+        {error ? <ErrorPanel error={error} /> : null}
+      </section>
+      <section className="panel">
+        <h2>Your last events in both versions</h2>
+        <Shown query={query}>{(events) => <Compared events={events} />}</Shown>
+      </section>
+    </>
+  );
+}
+
+/** Returns the types and subTypes, of those that a filter lets through, that only the newer version has. */
+function onlyNewer(filter: Endpoint['subscribed_events']): string {
+  const differing = typeDifferences(OLDER, NEWER)
+    .filter(({ type }) => filter?.includes(type) ?? true)
+    .map(({ type, older, newer }) => {
+      const only = newer.filter((subType) => !older.includes(subType));
+      return older.length === 0 ? type : `${type}/${only.join(', ')}`;
+    });
+  return differing.length === 0 ? 'nothing' : differing.join(' · ');
+}
+
+function Compared({ events }: { readonly events: readonly TwoBodies[] }) {
+  const [chosen, setChosen] = useState<string>();
+  const shown = events.find(({ event }) => event.event_uuid === chosen) ?? events.find(differs) ?? events[0];
+  if (shown === undefined)
+    return <p>There was no event so far. When one comes, it is shown here in both versions.</p>;
+  return (
+    <>
+      <label className="field">
+        <span>Event</span>
+        <select value={shown.event.event_uuid} onChange={({ target }) => setChosen(target.value)}>
+          {events.map((each) => (
+            <option key={each.event.event_uuid} value={each.event.event_uuid}>
+              {labelOf(each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <SideBySide key={shown.event.event_uuid} bodies={shown} />
+    </>
+  );
+}
+
+const time = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+});
+
+/** Returns whether the older version has the event, and the newer one writes it differently. */
+const differs = ({ older, newer }: TwoBodies) => older !== null && older !== newer;
+
+function labelOf(bodies: TwoBodies): string {
+  const { event, older } = bodies;
+  const says = older === null ? `only in ${NEWER}` : differs(bodies) ? 'differs' : 'the same';
+  return `${event.type}/${event.subType} · ${says} · ${time.format(new Date(event.occurred_at))}`;
+}
