@@ -10,6 +10,7 @@ import { ErrorPanel } from './parts/error-panel.tsx';
 import { Loading } from './parts/loading.tsx';
 import { NoPage } from './shell/no-page.tsx';
 import { Shell } from './shell/shell.tsx';
+import { deliveryNamedIn } from './verify/delivery-named.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
 const getParentRoute = () => root;
@@ -59,8 +60,15 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import('./delivery/delivery-page.tsx'), 'DeliveryPage'),
 });
 
+const verify = createRoute({
+  getParentRoute,
+  path: '/verify',
+  validateSearch: deliveryNamedIn,
+  component: lazyRouteComponent(() => import('./verify/verify-page.tsx'), 'VerifyPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, live, find, found, event, story, delivery]),
+  routeTree: root.addChildren([home, live, find, found, event, story, delivery, verify]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

@@ -34,6 +34,7 @@ function Frame({ session }: { readonly session: Session }) {
         <nav aria-label="Screens">
           <Link to="/live">Live</Link>
           <Link to="/find">Find</Link>
+          <Link to="/verify">Verify</Link>
         </nav>
         <FindField />
         <div className="who">
