@@ -8,6 +8,7 @@ import {
 import { liveFiltersIn } from './live/live-filters.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { Loading } from './parts/loading.tsx';
+import { playIn } from './play/play-named.ts';
 import { NoPage } from './shell/no-page.tsx';
 import { Shell } from './shell/shell.tsx';
 import { deliveryNamedIn } from './verify/delivery-named.ts';
@@ -67,8 +68,15 @@ const verify = createRoute({
   component: lazyRouteComponent(() => import('./verify/verify-page.tsx'), 'VerifyPage'),
 });
 
+const play = createRoute({
+  getParentRoute,
+  path: '/play',
+  validateSearch: playIn,
+  component: lazyRouteComponent(() => import('./play/play-page.tsx'), 'PlayPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, live, find, found, event, story, delivery, verify]),
+  routeTree: root.addChildren([home, live, find, found, event, story, delivery, verify, play]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

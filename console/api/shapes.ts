@@ -8,4 +8,6 @@ export type Attempt = Schemas['Attempt'];
 export type Story = Schemas['Story'];
 export type StoryEvent = Schemas['StoryEvent'];
 export type EventListed = Schemas['EventListed'];
+export type TriggerEvent = Schemas['TriggerEvent'];
+export type TriggeredEvent = Schemas['TriggeredEvent'];
 export type Resent = Schemas['Resent'];

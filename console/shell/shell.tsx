@@ -35,6 +35,7 @@ function Frame({ session }: { readonly session: Session }) {
           <Link to="/live">Live</Link>
           <Link to="/find">Find</Link>
           <Link to="/verify">Verify</Link>
+          {environment === 'sandbox' ? <Link to="/play">Play</Link> : null}
         </nav>
         <FindField />
         <div className="who">
