@@ -45,6 +45,8 @@ export function PlayPage() {
 
 const GAP_MS = 1000;
 const WHILE_PLAYING_MS = 500;
+/** Deliveries go on when the last step is sent. */
+const AGAIN_MS = 3000;
 const READ_ONLY = 'Your link is read-only.';
 
 interface PlayerProps {
@@ -119,13 +121,18 @@ function usePlay(scenario: PlayScenario, user: string | undefined) {
   const [sent, setSent] = useState(0);
   const [isPlaying, setPlaying] = useState(() => user !== undefined && begun.delete(user));
   const [error, setError] = useState<Error>();
-  const again = isPlaying ? { refetchInterval: WHILE_PLAYING_MS } : {};
   const { data: isKnown = false } = useQuery({
     ...hasEventsQuery(user ?? ''),
-    ...again,
     enabled: ({ state }) => user !== undefined && state.data !== true,
+    refetchInterval: isPlaying || sent > 0 ? WHILE_PLAYING_MS : false,
   });
-  const { data } = useQuery({ ...storyQuery(user ?? ''), ...again, enabled: isKnown });
+  const { data } = useQuery({
+    ...storyQuery(user ?? ''),
+    enabled: isKnown,
+    // An event that was sent is recorded a moment later.
+    refetchInterval: ({ state }) =>
+      isPlaying || (state.data?.events.length ?? 0) < sent ? WHILE_PLAYING_MS : AGAIN_MS,
+  });
   const events: readonly StoryEvent[] = data?.events ?? [];
   const done = Math.max(sent, events.length);
   useEffect(() => {

@@ -1,10 +1,12 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useId, useState } from 'react';
 import { entityKindsOf, fieldsOf, isShown, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
+import { isSignedOut } from '../api/refusal.ts';
+import { ended } from '../api/session.ts';
 import type { TriggeredEvent } from '../api/shapes.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Command } from './command.tsx';
@@ -17,6 +19,7 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
   const [subType, setSubType] = useState(SUB_TYPES.fiatToCrypto[0] ?? '');
   const [subject, setSubject] = useState(() => crypto.randomUUID());
   const [changed, setChanged] = useState<Texts>({});
+  const client = useQueryClient();
   const named = { type, subType, subject, ...entityOf(type, subject) };
   const sample = useQuery({
     queryKey: ['sample', named],
@@ -29,6 +32,7 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
   );
   const { mutate, data, error, isPending } = useMutation({
     mutationFn: () => trigger({ ...named, data: valuesOf(fields, changed) }),
+    onError: (thrown) => (isSignedOut(thrown) ? ended(client, thrown.code) : undefined),
   });
   const choose = (nextType: EventType, nextSubType: string) => {
     setType(nextType);
