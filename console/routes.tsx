@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { kindIn } from './catalogue/kind-named.ts';
 import { liveFiltersIn } from './live/live-filters.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { Loading } from './parts/loading.tsx';
@@ -75,8 +76,15 @@ const play = createRoute({
   component: lazyRouteComponent(() => import('./play/play-page.tsx'), 'PlayPage'),
 });
 
+const catalogue = createRoute({
+  getParentRoute,
+  path: '/catalogue',
+  validateSearch: kindIn,
+  component: lazyRouteComponent(() => import('./catalogue/catalogue-page.tsx'), 'CataloguePage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, live, find, found, event, story, delivery, verify, play]),
+  routeTree: root.addChildren([home, live, find, found, event, story, delivery, verify, play, catalogue]),
   basepath: '/console',
   defaultPreload: 'intent',
   defaultPendingComponent: Loading,

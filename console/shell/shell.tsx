@@ -34,6 +34,7 @@ function Frame({ session }: { readonly session: Session }) {
         <nav aria-label="Screens">
           <Link to="/live">Live</Link>
           <Link to="/find">Find</Link>
+          <Link to="/catalogue">Catalogue</Link>
           <Link to="/verify">Verify</Link>
           {environment === 'sandbox' ? <Link to="/play">Play</Link> : null}
         </nav>
