@@ -16,7 +16,11 @@ export function CataloguePage() {
   const named = useSearch({ from: '/catalogue' });
   const type = EVENT_TYPES.find((one) => one === named.type) ?? EVENT_TYPES[0];
   const subTypes = SUB_TYPES[type];
-  const subType = subTypes.find((one) => one === named.subType) ?? subTypes[0] ?? '';
+  // One that both versions have shows what differs.
+  const first = subTypes.find((one) =>
+    API_VERSIONS.every((version) => subTypesOf(type, version).includes(one)),
+  );
+  const subType = subTypes.find((one) => one === named.subType) ?? first ?? subTypes[0] ?? '';
   useTitle(`${type}, catalogue`);
   const table = MACHINES[type];
   return (

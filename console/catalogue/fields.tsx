@@ -23,7 +23,7 @@ export function Fields({ type }: { readonly type: EventType }) {
       <h2>Fields of data</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
       <section className="scroll" tabIndex={0} aria-label="Fields of data">
-        <table>
+        <table className="fields-of-data">
           <thead>
             <tr>
               <th scope="col">Field</th>

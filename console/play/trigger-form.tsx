@@ -13,13 +13,12 @@ import { Command } from './command.tsx';
 import { lineOf, type Texts, textOf, valuesOf } from './form-values.ts';
 import { trigger } from './trigger.ts';
 
-/** Publishes one event: a form made from the fields of its type, filled with a sample. */
-export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
-  const [type, setType] = useState<EventType>('fiatToCrypto');
-  const [subType, setSubType] = useState(SUB_TYPES.fiatToCrypto[0] ?? '');
+/** The event that is chosen, its sample, and what was changed in it. */
+function useEvent(isReader: boolean) {
+  const client = useQueryClient();
+  const [{ type, subType }, setKind] = useState(kindOf('fiatToCrypto'));
   const [subject, setSubject] = useState(() => crypto.randomUUID());
   const [changed, setChanged] = useState<Texts>({});
-  const client = useQueryClient();
   const named = { type, subType, subject, ...entityOf(type, subject) };
   const sample = useQuery({
     queryKey: ['sample', named],
@@ -30,15 +29,26 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
   const fields = fieldsOf(type).filter(
     (field) => field.constant === undefined && isShown(field, subType, API_VERSION_DEFAULT),
   );
-  const { mutate, data, error, isPending } = useMutation({
+  const sending = useMutation({
     mutationFn: () => trigger({ ...named, data: valuesOf(fields, changed) }),
     onError: (thrown) => (isSignedOut(thrown) ? ended(client, thrown.code) : undefined),
   });
-  const choose = (nextType: EventType, nextSubType: string) => {
-    setType(nextType);
-    setSubType(nextSubType);
+  const choose = (next: EventType, nextSubType?: string) => {
+    setKind(kindOf(next, nextSubType));
     setChanged({});
   };
+  const another = () => setSubject(crypto.randomUUID());
+  return { type, subType, fields, sample, changed, setChanged, choose, another, sending };
+}
+
+function kindOf(type: EventType, subType = SUB_TYPES[type][0] ?? '') {
+  return { type, subType };
+}
+
+/** Publishes one event: a form made from the fields of its type, filled with a sample. */
+export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
+  const { type, subType, fields, sample, changed, setChanged, choose, another, sending } = useEvent(isReader);
+  const { mutate, data, error, isPending } = sending;
   const send = (event: FormEvent) => {
     event.preventDefault();
     mutate();
@@ -51,10 +61,7 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
           label="Type"
           value={type}
           values={EVENT_TYPES}
-          onChange={(text) => {
-            const next = EVENT_TYPES.find((one) => one === text) ?? type;
-            choose(next, SUB_TYPES[next][0] ?? '');
-          }}
+          onChange={(text) => choose(EVENT_TYPES.find((one) => one === text) ?? type)}
         />
         <Choice
           label="SubType"
@@ -82,7 +89,7 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
         <button type="submit" className="primary" disabled={isReader || isPending}>
           {isPending ? 'Sending…' : 'Send the event'}
         </button>
-        <button type="button" disabled={isReader} onClick={() => setSubject(crypto.randomUUID())}>
+        <button type="button" disabled={isReader} onClick={another}>
           Take another sample
         </button>
         {isReader ? <span className="note">Your link is read-only.</span> : null}

@@ -16,8 +16,8 @@ interface Alteration {
 }
 
 const RAW = 'check the bytes as they came in, before anything parses or writes them';
-/** A text of JSON, or white space between two. */
-const JSON_PARTS = /("(?:[^"\\]|\\.)*")|\s+/gs;
+const SPACE = ' \t\r\n';
+const AROUND_SECRET = `${SPACE}"'\`,;`;
 /** A `\u` escape, behind any number of escaped backslashes. */
 const UNICODE = /(\\\\)|\\u([0-9a-fA-F]{4})/g;
 const FIRST_PRINTED = 0x20;
@@ -31,7 +31,7 @@ const ALTERATIONS: readonly Alteration[] = [
   {
     says: (text) =>
       `${spaceAround(text)} that was not sent: an editor, echo or a template has added it; ${RAW}`,
-    undo: (text) => text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, ''),
+    undo: (text) => bare(text, SPACE),
   },
   {
     says: () =>
@@ -40,7 +40,7 @@ const ALTERATIONS: readonly Alteration[] = [
   },
   {
     says: () => `the JSON was laid out anew, with other spaces or line breaks between its parts: ${RAW}`,
-    undo: (text) => (isJson(text) ? text.replace(JSON_PARTS, (_, kept?: string) => kept ?? '') : text),
+    undo: (text) => (isJson(text) ? withoutSpaceBetween(text) : text),
   },
   {
     says: () =>
@@ -58,6 +58,32 @@ const ALTERATIONS: readonly Alteration[] = [
     undo: withoutLatin1,
   },
 ];
+
+/** Returns a text without any of these characters at its beginning and its end. */
+function bare(text: string, characters: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && characters.includes(text.charAt(start))) start += 1;
+  while (end > start && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** Returns JSON without white space between its parts. */
+function withoutSpaceBetween(json: string): string {
+  let kept = '';
+  let isInside = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charAt(at);
+    if (character === '"') isInside = !isInside;
+    if (isInside || !SPACE.includes(character)) kept += character;
+    // A character behind a backslash ends no text.
+    if (character === '\\') {
+      at += 1;
+      kept += json.charAt(at);
+    }
+  }
+  return kept;
+}
 
 function spaceAround(text: string): string {
   if (/^[ \t\r\n]/.test(text)) return 'the body has white space around it';
@@ -139,19 +165,19 @@ export function bodyVariants(body: Uint8Array): readonly Variant<Uint8Array>[] {
 
 /** Returns a secret as it may have been meant. */
 export function secretVariants(secret: string): readonly Variant[] {
-  const bare = secret.replace(/^[\s"'`]+|[\s"'`,;]+$/g, '');
+  const inside = bare(secret, AROUND_SECRET);
   const found: Variant[] = [];
   const add = (value: string, says: string) => {
     if (value !== secret && found.every((other) => other.value !== value))
       found.push({ value, undone: [says] });
   };
-  add(bare, 'the secret has a space, line break or quotation mark around it: take it without');
+  add(inside, 'the secret has a space, line break or quotation mark around it: take it without');
   add(
-    bare.replace(/^(?:authorization:\s*)?api-key\s+/i, ''),
+    inside.replace(/^(?:authorization:\s*)?api-key\s+/i, ''),
     'the secret has the scheme "API-Key" before it: the secret is what follows',
   );
-  if (!bare.startsWith('whsec_'))
-    add(`whsec_${bare}`, 'the secret lacks its beginning "whsec_": take all of it');
+  if (!inside.startsWith('whsec_'))
+    add(`whsec_${inside}`, 'the secret lacks its beginning "whsec_": take all of it');
   return found;
 }
 

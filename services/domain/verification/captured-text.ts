@@ -10,10 +10,6 @@ export interface Captured {
 type Pair = readonly [name: string, value: string];
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const QUOTED = /(["'])((?:\\.|(?!\1)[^\\])*)\1/gs;
-/** A name and a value in quotation marks, as Node, Python, Ruby and PHP print them; Node quotes no simple name. */
-const ENTRY = /(?:(["'])([\w$-]+)\1|([\w$-]+))\s*(?::|=>)\s*(["'])((?:\\.|(?!\4)[^\\])*)\4/gs;
-const GO_ENTRY = /([\w-]+):\[([^\]]*)\]/g;
 const BODY_OPTIONS = new Set(['-d', '--data', '--data-raw', '--data-binary', '--data-ascii']);
 const HEADER_OPTIONS = new Set(['-H', '--header']);
 
@@ -25,8 +21,9 @@ export function readCaptured(text: string): Captured {
   const trimmed = text.trim();
   if (/^curl\s/.test(trimmed)) return fromCurl(trimmed);
   if (/^[{[]/.test(trimmed)) return named(fromJson(trimmed) ?? fromPrinted(trimmed));
-  if (/^(?:http\.Header)?(?:map\[|\{)/.test(trimmed)) return named(goPairs(trimmed));
-  if (/^(?:ImmutableMultiDict|Headers|array|Array)\b/.test(trimmed)) return named(fromPrinted(trimmed));
+  if (trimmed.startsWith('map[')) return named(fromGoMap(trimmed));
+  if (/^(?:http\.Header|ImmutableMultiDict|Headers|[Aa]rray)\b/.test(trimmed))
+    return named(fromPrinted(trimmed));
   return fromLines(text);
 }
 
@@ -68,20 +65,64 @@ function fromJson(text: string): readonly Pair[] | undefined {
   }
 }
 
+interface Token {
+  readonly kind: 'quoted' | 'word' | 'mark';
+  readonly text: string;
+}
+
+const WORD = /[\w$-]/;
+const SPACE = /\s/;
+
+/** Returns the texts in quotation marks, the words and the marks of what a program prints. */
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const first = text.charAt(at);
+    let end = at + 1;
+    if (first === '"' || first === "'") {
+      let inside = '';
+      for (; end < text.length && text.charAt(end) !== first; end++) {
+        if (text.charAt(end) === '\\') end += 1;
+        inside += text.charAt(end);
+      }
+      tokens.push({ kind: 'quoted', text: inside });
+      end += 1;
+    } else if (WORD.test(first)) {
+      while (end < text.length && WORD.test(text.charAt(end))) end += 1;
+      tokens.push({ kind: 'word', text: text.slice(at, end) });
+    } else if (!SPACE.test(first)) tokens.push({ kind: 'mark', text: first });
+    at = end;
+  }
+  return tokens;
+}
+
+/** What may stand between a name and its value: `:`, `=>`, and `[]string{` of Go. */
+const BETWEEN = new Set([':', '=', '>', '[', ']', 'string', '{']);
+const BETWEEN_MAX = 6;
+
+/** Reads what Node, Python, Ruby, PHP and Go print: pairs, or a list of names and values in turn. */
 function fromPrinted(text: string): readonly Pair[] {
+  const tokens = tokensOf(text);
   if (text.startsWith('[') || text.includes('[('))
-    return inTurn([...text.matchAll(QUOTED)].map((match) => unescaped(match[2])));
-  return [...text.matchAll(ENTRY)].map((match) => [match[2] ?? match[3] ?? '', unescaped(match[5])]);
+    return inTurn(tokens.filter(({ kind }) => kind === 'quoted').map((token) => token.text));
+  return tokens.flatMap((name, at): Pair[] => {
+    const separator = tokens[at + 1]?.text;
+    if (name.kind === 'mark' || (separator !== ':' && separator !== '=')) return [];
+    let next = at + 1;
+    while (next < at + BETWEEN_MAX && BETWEEN.has(tokens[next]?.text ?? '')) next += 1;
+    const value = tokens[next];
+    return value?.kind === 'quoted' ? [[name.text, value.text]] : [];
+  });
 }
 
-function goPairs(text: string): readonly Pair[] {
-  const printed = [...text.matchAll(/"([\w-]+)":\[\]string\{"((?:\\.|[^"\\])*)"/g)];
-  if (printed.length > 0) return printed.map((match) => [`${match[1]}`, unescaped(match[2])]);
-  return [...text.matchAll(GO_ENTRY)].map((match) => [`${match[1]}`, `${match[2]}`]);
-}
-
-function unescaped(text: string | undefined): string {
-  return (text ?? '').replace(/\\(.)/gs, '$1');
+/** Reads `map[Name:[value] Other:[value]]`, as Go prints headers. */
+function fromGoMap(text: string): readonly Pair[] {
+  const entries = text.slice('map['.length).replace(/\]\]$/, '').split('] ');
+  return entries.flatMap((entry): Pair[] => {
+    const [name = '', ...value] = entry.split(':[');
+    return value.length > 0 ? [[name, value.join(':[')]] : [];
+  });
 }
 
 function inTurn(texts: readonly string[]): readonly Pair[] {

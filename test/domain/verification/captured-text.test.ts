@@ -28,7 +28,7 @@ test.each<readonly [string, string]>([
     `array (\n  'HTTP_WEBHOOK_ID' => 'a-1',\n  'HTTP_WEBHOOK_SIGNATURE' => 'v1,a+/b\\' =',\n)`,
   ],
   ['variables of nginx', `$http_webhook_id: a-1\n$http_webhook_signature: ${SIGNATURE}`],
-])('%s', (_, text) => {
+])('headers are read from %s', (_, text) => {
   expect(readCaptured(text)).toEqual({ headers: HEADERS });
 });
 
