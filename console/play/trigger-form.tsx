@@ -85,7 +85,7 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
           ))}
         </div>
       )}
-      <p className="resend">
+      <p className="play-controls">
         <button type="submit" className="primary" disabled={isReader || isPending}>
           {isPending ? 'Sending…' : 'Send the event'}
         </button>

@@ -6,13 +6,13 @@ import { readCaptured } from '../../services/domain/verification/captured-text.t
 import {
   type CapturedRequest,
   TOLERANCE_SECONDS_DEFAULT,
-  type Verdict,
 } from '../../services/domain/verification/verification.ts';
+import { REDACTED } from '../../services/domain/webhook-request.ts';
 import { clock } from '../api/api.ts';
 import { deliveryQuery } from '../api/reads.ts';
 import { Foreign } from '../parts/foreign.tsx';
 import { Outcome } from '../parts/outcome.tsx';
-import { verifyHere } from './check.ts';
+import { type Answer as Found, verifyHere } from './check.ts';
 import { differenceOf } from './difference.ts';
 
 interface Asked {
@@ -32,14 +32,14 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
     [head, body],
   );
   const missing = whatIsMissing(head, request, secret);
-  const verdict = useVerdict(request, secret, isAgeChecked, missing === undefined);
+  const found = useAnswer(request, secret, isAgeChecked, missing === undefined);
   return (
     <section className="panel">
       <h2>Answer</h2>
       <div role="status" className="verdict">
         {missing === undefined ? null : <p>{missing}</p>}
-        {verdict === undefined ? null : <Checks verdict={verdict} request={request} />}
-        {verdict !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
+        {found === undefined ? null : <Checks found={found} request={request} />}
+        {found !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
       </div>
     </section>
   );
@@ -53,24 +53,25 @@ function whatIsMissing(head: string, { headers, body }: CapturedRequest, secret:
   return body.length === 0 ? 'Paste the body.' : undefined;
 }
 
-function useVerdict(request: CapturedRequest, secret: string, isAgeChecked: boolean, isComplete: boolean) {
-  const [verdict, setVerdict] = useState<Verdict>();
+function useAnswer(request: CapturedRequest, secret: string, isAgeChecked: boolean, isComplete: boolean) {
+  const [answer, setAnswer] = useState<Found>();
   useEffect(() => {
     let isLatest = true;
     const toleranceSeconds = isAgeChecked ? TOLERANCE_SECONDS_DEFAULT : Number.POSITIVE_INFINITY;
     const given = { request, secret, nowSeconds: clock.now() / 1000, toleranceSeconds };
-    const answer = isComplete ? verifyHere(given) : Promise.resolve(undefined);
-    void answer.then((found) => (isLatest ? setVerdict(found) : undefined));
+    const answering = isComplete ? verifyHere(given) : Promise.resolve(undefined);
+    void answering.then((found) => (isLatest ? setAnswer(found) : undefined));
     return () => {
       isLatest = false;
     };
   }, [request, secret, isAgeChecked, isComplete]);
-  return isComplete ? verdict : undefined;
+  return isComplete ? answer : undefined;
 }
 
-function Checks({ verdict, request }: { readonly verdict: Verdict; readonly request: CapturedRequest }) {
+function Checks({ found, request }: { readonly found: Found; readonly request: CapturedRequest }) {
+  const { verdict, isExplained } = found;
   // A page of a delivery, and its curl command, leave the secret out.
-  const isHidden = request.headers.authorization === undefined;
+  const isHidden = (request.headers.authorization ?? REDACTED) === REDACTED;
   const checks = verdict.checks.filter(({ name }) => !(isHidden && name === 'authorization'));
   const isRight = checks.every(({ ok }) => ok);
   const signature = checks.find(({ name }) => name === 'signature');
@@ -95,16 +96,13 @@ function Checks({ verdict, request }: { readonly verdict: Verdict; readonly requ
       </dl>
       {isHidden ? (
         <p className="note">
-          There is no Authorization header in this text, so it was not checked. A request has it, unless a
-          server on the way keeps it to itself; the signature is enough.
+          The secret in Authorization was not compared: this text leaves it out, as pages of deliveries do.
+          The signature is enough.
         </p>
       ) : null}
-      {signature?.ok === false ? <SentBody request={request} /> : null}
+      {signature?.ok === false && !isExplained ? <SentBody request={request} /> : null}
       {signature?.ok === true && !isRight ? (
-        <p>
-          The secret, the id and the bytes of the body are right: your code signs the same way when it fails
-          only for this.
-        </p>
+        <p>The signature is right: only what is marked ✗ makes a receiver refuse it.</p>
       ) : null}
     </>
   );

@@ -10,9 +10,16 @@ import {
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
+export interface Answer {
+  readonly verdict: Verdict;
+  /** A change that is known explains why the signature does not match. */
+  readonly isExplained: boolean;
+}
+
 /** Verifies a request in the browser (`judge` has the rules). The secret does not leave the page. */
-export async function verifyHere(given: Given): Promise<Verdict> {
-  return judge(given, await signedForm(given));
+export async function verifyHere(given: Given): Promise<Answer> {
+  const form = await signedForm(given);
+  return { verdict: judge(given, form), isExplained: form !== undefined };
 }
 
 async function signedForm({ request, secret }: Given): Promise<Form | undefined> {

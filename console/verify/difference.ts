@@ -19,7 +19,8 @@ export function differenceOf(sent: string, yours: string): Difference | undefine
   const around = (text: string) => {
     const from = Math.max(0, at - BEFORE);
     const end = at + AFTER;
-    return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
+    const shown = text.slice(from, end).replaceAll('\n', '⏎');
+    return `${from > 0 ? '…' : ''}${shown}${text.length > end ? '…' : ''}`;
   };
   return {
     at: at + 1,

@@ -147,7 +147,7 @@ function BodyField({ body, onChange }: { readonly body: Body; readonly onChange:
         value={body.text}
         onChange={(text) => onChange({ text })}
       />
-      <label className="check">
+      <label className="check wraps">
         or from a file <input type="file" onChange={(event) => void read(event)} />
       </label>
     </>
