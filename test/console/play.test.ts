@@ -85,13 +85,13 @@ describe.skipIf(path === undefined)('the screen Play', { timeout: FLOW_MAX_MS },
     await form.getByRole('button', { name: 'Send the event' }).click();
     await form.getByText('/data/amountFiat').waitFor();
     expect(await form.locator('.error code').textContent()).toMatch(/^[0-9a-f-]{36}$/);
-    await form.getByLabel('amountFiat').fill('1234.50');
-    await form.getByText("--set 'data.amountFiat=1234.50'").waitFor();
+    await form.getByLabel('amountFiat').fill('1234.56');
+    await form.getByText("--set 'data.amountFiat=1234.56'").waitFor();
     await form.getByRole('button', { name: 'Send the event' }).click();
     await form.getByRole('link', { name: 'fiatToCrypto/ON_HOLD' }).click();
-    await page.getByText('received').first().waitFor();
+    await page.locator('.lines .good', { hasText: 'delivered' }).first().waitFor();
     const bodies = service.receiver.arrivals.map(({ body }) => String(body));
-    expect(bodies.some((body) => body.includes('"amountFiat":1234.50'))).toBe(true);
+    expect(bodies.some((body) => body.includes('"amountFiat":1234.56'))).toBe(true);
     await context.close();
   });
 

@@ -93,7 +93,7 @@ describe.skipIf(path === undefined)('the check of a signature', { timeout: FLOW_
     await context.close();
   });
 
-  test('takes a curl command, a file with all its bytes, and an old webhook on request', async () => {
+  test('takes a curl command, and a file with all its bytes', async () => {
     const { page, faults, context } = await atTheCheck({ viewport: { width: 1280, height: 900 } });
     const text = await page.getByLabel('Body', { exact: true }).inputValue();
     const head = await page.getByLabel('Headers').inputValue();
