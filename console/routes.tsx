@@ -5,12 +5,15 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { kindIn } from './catalogue/kind-named.ts';
 import { liveFiltersIn } from './live/live-filters.ts';
 import { missedSearchIn } from './missed/missed-search.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { Loading } from './parts/loading.tsx';
+import { playIn } from './play/play-named.ts';
 import { NoPage } from './shell/no-page.tsx';
 import { Shell } from './shell/shell.tsx';
+import { deliveryNamedIn } from './verify/delivery-named.ts';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
 const getParentRoute = () => root;
@@ -97,10 +100,31 @@ const endpointPart = createRoute({
   component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
 });
 
+const verify = createRoute({
+  getParentRoute,
+  path: '/verify',
+  validateSearch: deliveryNamedIn,
+  component: lazyRouteComponent(() => import('./verify/verify-page.tsx'), 'VerifyPage'),
+});
+
+const play = createRoute({
+  getParentRoute,
+  path: '/play',
+  validateSearch: playIn,
+  component: lazyRouteComponent(() => import('./play/play-page.tsx'), 'PlayPage'),
+});
+
+const catalogue = createRoute({
+  getParentRoute,
+  path: '/catalogue',
+  validateSearch: kindIn,
+  component: lazyRouteComponent(() => import('./catalogue/catalogue-page.tsx'), 'CataloguePage'),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[home, live, missed, find, found, event, story, delivery],
-    ...[endpoints, newEndpoint, endpoint, endpointPart],
+    ...[endpoints, newEndpoint, endpoint, endpointPart, verify, play, catalogue],
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -1,7 +1,7 @@
 /**
  * Generates schemas/webhooks.yaml, the part of the API description that says what endpoints receive: a schema from the
  * presence table and an example from the samples for each type, subType and version. scripts/generate-description.ts
- * joins it with openapi.yaml. `--check` writes nothing and exits 1 when the file is out of date.
+ * joins it with openapi.yaml. The console's catalogue has the same examples, and the documented receivers. `--check` writes nothing and exits 1 when the file is out of date.
  */
 import { fileURLToPath } from 'node:url';
 import { Document, visit } from 'yaml';
@@ -23,9 +23,11 @@ import {
   type SharedSchemas,
   sortsOf,
 } from './webhooks/body-schema.ts';
+import { consoleSamples } from './webhooks/console-samples.ts';
 import { OCCURRED_AT, webhookParameters } from './webhooks/headers.ts';
 
 const TARGET = 'schemas/webhooks.yaml';
+const CONSOLE_TARGET = 'console/generated/samples.json';
 const USER = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
 const CORPORATE = 'c0a8b1f6-2d4e-4f7a-9b3c-5e6d7f8a9b01';
 const EVENT = '5c1f1f0e-2f35-4d0f-9d55-0d0a3e0c6b77';
@@ -173,4 +175,6 @@ function webhooksYaml(): string {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   keepGenerated(TARGET, webhooksYaml(), 'the catalog or the samples');
+  const samples = JSON.stringify(consoleSamples(sampleBody), null, 1);
+  keepGenerated(CONSOLE_TARGET, `${samples}\n`, 'the catalog, the samples or docs/receivers');
 }

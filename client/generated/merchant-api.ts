@@ -608,6 +608,35 @@ export interface paths {
         patch: operations["updateMerchantWebhook"];
         trace?: never;
     };
+    "/merchant/sandbox/events": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish an event with sample data
+         * @description Publishes an event of yours, as the platform would: it goes to every active endpoint that subscribes to its type, with
+         *     all retries. Its data is a realistic sample, in which `data` replaces fields. Events with the same `subject` and the
+         *     same entity are about the same transaction or account. In production there is no such operation.
+         */
+        post: operations["triggerEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/producer/events": {
         parameters: {
             query?: never;
@@ -919,6 +948,49 @@ export interface components {
              */
             corporate_uuid?: string;
         } & (unknown | unknown);
+        TriggerEvent: {
+            type: components["schemas"]["EventTypeRequested"];
+            /** @description One of the type's subTypes (see the webhooks below). */
+            subType: string;
+            /**
+             * Format: uuid
+             * @description The user that the event is about. Need not exist.
+             */
+            user_uuid?: string;
+            /**
+             * Format: uuid
+             * @description The corporate that the event is about. Need not exist.
+             */
+            corporate_uuid?: string;
+            /**
+             * @description A text of your choice, such as "order 7". Events with the same text and the same entity have the same ids,
+             *     amounts and accounts. Absent: the event is about something new.
+             */
+            subject?: string;
+            /**
+             * @description Fields that replace those of the sample; null leaves one out. Amounts are plain decimal strings, so that no digit
+             *     is lost.
+             */
+            data?: {
+                [key: string]: unknown;
+            };
+        } & (unknown | unknown);
+        TriggeredEvent: {
+            /** Format: uuid */
+            event_uuid: string;
+            /** @description What the event is about, the transaction for instance; its story has this id. */
+            subject_uuid: string;
+            /**
+             * Format: uuid
+             * @description The user or the corporate.
+             */
+            entity_uuid: string;
+            type: components["schemas"]["EventType"];
+            subType: string;
+            data: {
+                [key: string]: unknown;
+            };
+        };
         TestQueued: {
             /** Format: uuid */
             delivery_uuid: string;
@@ -2160,6 +2232,28 @@ export interface components {
         };
         /** @description The Idempotency-Key was used for another request. */
         IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description This is production. The operation exists in the sandbox only. */
+        OnlyInSandbox: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A rule does not allow this event. */
+        TriggerRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3559,6 +3653,71 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
+        };
+    };
+    triggerEvent: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Return the event, and publish nothing.
+                 * @example false
+                 */
+                dry_run?: boolean;
+            };
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriggerEvent"];
+            };
+        };
+        responses: {
+            /** @description The event of a dry run. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggeredEvent"];
+                };
+            };
+            /** @description The event is published, and will be delivered. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggeredEvent"];
+                };
+            };
+            400: components["responses"]["InvalidTest"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
+            404: components["responses"]["OnlyInSandbox"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["TriggerRefused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
     publishEvents: {

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { curlOf } from '../../client/curl.ts';
 import { formatDuration } from '../../client/duration.ts';
 import type { Attempt, DeliveryDetail } from '../api/shapes.ts';
@@ -48,9 +49,9 @@ function RequestPanel({ delivery, attempt }: Props) {
       {signature === undefined ? null : (
         <p className="signature">
           Signature <code>{signature}</code> <Copy text={signature} what="the signature" />{' '}
-          <a href="/docs/" target="_blank" rel="noreferrer">
-            How to verify it
-          </a>
+          <Link to="/verify" search={{ endpoint: delivery.endpoint_uuid, delivery: delivery.delivery_uuid }}>
+            Verify it
+          </Link>
         </p>
       )}
       <Headers headers={headers} />

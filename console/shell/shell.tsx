@@ -36,6 +36,9 @@ function Frame({ session }: { readonly session: Session }) {
           <Link to="/find">Find</Link>
           <Link to="/missed">Missed</Link>
           <Link to="/endpoints">Endpoints</Link>
+          <Link to="/catalogue">Catalogue</Link>
+          <Link to="/verify">Verify</Link>
+          {environment === 'sandbox' ? <Link to="/play">Play</Link> : null}
         </nav>
         <FindField />
         <div className="who">

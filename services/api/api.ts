@@ -56,6 +56,7 @@ import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { unknownPath } from './routes/unknown-path.ts';
+import { onlyInSandbox, triggerEvent } from './sandbox/trigger-event.ts';
 import { createApiServer, drainServer } from './server.ts';
 import { serviceDate } from './service-date.ts';
 import { makeStreams } from './stream/make-streams.ts';
@@ -189,6 +190,9 @@ function createApp(
   route(app, '/merchant', {
     get: open(getLegacyWebhook(context)),
     patch: open(updateLegacyWebhook(context)),
+  });
+  route(app, '/merchant/sandbox/events', {
+    post: [onlyInSandbox(context), ...open(triggerEvent(context))],
   });
   mountProducers(app, context, [general, ...validated]);
   mountPortal(app, context, { general, validated });

@@ -3,8 +3,8 @@ import type { DeliveryHead } from './journal.ts';
 /** hookrail's name and major version; receivers may filter on it, so a minor release does not change it. */
 export const USER_AGENT = 'hookrail/0';
 
-/** Replaces the secret in the delivery log. */
-const REDACTED = 'API-Key [redacted]';
+/** The value of Authorization in the delivery log, which does not have the secret. */
+export const REDACTED = 'API-Key [redacted]';
 
 /** The input of the headers besides the delivery. */
 export interface WebhookAttempt {

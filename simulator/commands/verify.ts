@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { CommandModule } from 'yargs';
 import { visible } from '../../services/domain/text/visible-text.ts';
+import { readCaptured } from '../../services/domain/verification/captured-text.ts';
+import { TOLERANCE_SECONDS_DEFAULT } from '../../services/domain/verification/verification.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
-import { TOLERANCE_SECONDS_DEFAULT, verifyRequest } from '../receiver/verification.ts';
+import { verifyRequest } from '../receiver/verification.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings, unreadable } from '../session.ts';
 
 interface VerifyOptions extends CommandOptions {
@@ -24,7 +26,7 @@ export function verifyCommand(
       headers: {
         type: 'string',
         demandOption: true,
-        describe: 'File with the headers: a JSON object, or lines of "Name: value"',
+        describe: 'File with the headers: JSON, lines of "Name: value", or the output of curl -v',
       },
       tolerance: {
         type: 'number',
@@ -41,7 +43,7 @@ export function verifyCommand(
 }
 
 function verify({ output }: Session, options: VerifyOptions): void {
-  const headers = parseHeaders(read(options.headers).toString('utf8'), options.headers);
+  const headers = headersIn(read(options.headers).toString('utf8'), options.headers);
   const body = read(options.body === '-' ? 0 : options.body);
   if (!(options.tolerance >= 0)) throw usage('--tolerance must be a number of seconds, 0 or more');
   const at = secondsOf(options.at, headers);
@@ -68,32 +70,13 @@ function read(path: string | 0): Buffer {
   }
 }
 
-/** `sim receiver --save` writes JSON; `curl -v` and access logs have lines. */
-function parseHeaders(text: string, source: string): Record<string, string> {
-  const pairs = text.trimStart().startsWith('{') ? jsonPairs(text, source) : linePairs(text);
-  if (pairs.length === 0)
-    throw usage(`${source} has no headers: expected a JSON object, or lines of "Name: value"`);
-  return Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+function headersIn(text: string, source: string): Readonly<Record<string, string>> {
+  const { headers } = readCaptured(text);
+  if (Object.keys(headers).length > 0) return headers;
+  throw usage(`${source} has no headers: expected a JSON object, lines of "Name: value", or a curl command`);
 }
 
-function jsonPairs(text: string, source: string): [string, string][] {
-  try {
-    return Object.entries(JSON.parse(text)).map(([name, value]) => [name, String(value)]);
-  } catch {
-    throw usage(`${source} starts like JSON but is not valid JSON`);
-  }
-}
-
-function linePairs(text: string): [string, string][] {
-  return text.split(/\r?\n/).flatMap((line) => {
-    // curl -v puts "> " or "< " in front.
-    const [name = '', ...rest] = line.replace(/^[<>] /, '').split(':');
-    const isHeader = rest.length > 0 && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
-    return isHeader ? [[name, rest.join(':').trim()] as [string, string]] : [];
-  });
-}
-
-function secondsOf(at: string | undefined, headers: Record<string, string>): number {
+function secondsOf(at: string | undefined, headers: Readonly<Record<string, string>>): number {
   if (at === undefined) return Date.now() / 1000;
   if (at === 'sent') return Number(headers['webhook-timestamp'] ?? Number.NaN);
   const seconds = /^\d{1,12}$/.test(at) ? Number(at) : Date.parse(at) / 1000;

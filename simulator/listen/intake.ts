@@ -1,6 +1,7 @@
+import type { Verdict } from '../../services/domain/verification/verification.ts';
 import { type BodySummary, summarise } from '../receiver/body-summary.ts';
 import type { CapturedExchange } from '../receiver/https-server.ts';
-import { type Verdict, verifyRequest } from '../receiver/verification.ts';
+import { verifyRequest } from '../receiver/verification.ts';
 import type { Attempts, StreamAttempt } from './attempts.ts';
 import { type ForwardResult, forward, refuse } from './forward.ts';
 import type { ForwardTarget } from './forward-target.ts';

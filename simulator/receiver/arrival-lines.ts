@@ -1,8 +1,8 @@
 import { visible, visibleLines } from '../../services/domain/text/visible-text.ts';
+import type { Verdict } from '../../services/domain/verification/verification.ts';
 import type { Output } from '../output.ts';
 import { summarise } from './body-summary.ts';
 import type { Arrival } from './receiver.ts';
-import type { Verdict } from './verification.ts';
 
 /** Returns everything but the secret: the output ends up in terminals' histories and CI logs. */
 export function arrivalJson(arrival: Arrival): object {

@@ -1,19 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BEHAVIOURS } from '../../client/receiver-behaviours.ts';
 
-/** The ways a receiver may respond: one correct way, and the ways in which real ones fail. */
-export const BEHAVIOURS = [
-  'ok',
-  '500',
-  '410',
-  'redirect',
-  'hang',
-  'reset',
-  'slow-body',
-  'huge-body',
-  'drip',
-  'garbage',
-  'tls-expired',
-] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
 /** Much more than a sender may read, but bounded. */

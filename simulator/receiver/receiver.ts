@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Verdict } from '../../services/domain/verification/verification.ts';
 import { ANSWERS, type Behaviour } from './behaviours.ts';
 import { type CapturedExchange, type HttpsServerOptions, startHttpsServer } from './https-server.ts';
-import { type Verdict, verifyRequest } from './verification.ts';
+import { verifyRequest } from './verification.ts';
 
 /** A receiver's record of one request. */
 export interface Arrival {

@@ -10,6 +10,7 @@ import { OwnedIds } from '../support/models/owned-ids.ts';
 /** Operations that add no entry although they do something, and what says by whom. */
 const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   publishEvents: 'each event names the key that published it',
+  triggerEvent: 'the event names the key, or the session of the console',
 };
 
 let api: TestApi;

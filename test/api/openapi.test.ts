@@ -90,6 +90,7 @@ describe('the lists of values in the API description', () => {
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
       'TestWebhook',
+      'TriggerEvent',
       'StartReplay',
       'EventTypeRequested',
       'ProducerEvent',
@@ -118,6 +119,7 @@ describe('the lists of values in the API description', () => {
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
       'TestWebhook',
+      'TriggerEvent',
     ];
     for (const name of [...requests, 'StartReplay', 'Url', 'DescriptionSent']) look(schemas[name], name);
     for (const [name, { in: place, schema }] of Object.entries<{ in: string; schema: object }>(

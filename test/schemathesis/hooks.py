@@ -76,6 +76,10 @@ def before_call(context, case, kwargs):
     if name == "testWebhookEndpoint" and body is not None and often(case, 0.95):
         event = chance.choice(EVENTS)
         body.update(type=event["type"], subType=event["header"]["subType"])
+    if name == "triggerEvent" and body is not None and often(case, 0.95):
+        event = chance.choice(EVENTS)
+        body.update(type=event["type"], subType=event["header"]["subType"])
+        body.pop("data", None)
     if name == "resendDelivery" and often(case):
         case.path_parameters.update(KEPT)
     # What has one of these ids is known to the service.

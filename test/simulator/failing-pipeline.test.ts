@@ -3,8 +3,8 @@
  * them. The output names the failure. The failures are those of the scenarios `receiver.*`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BEHAVIOURS } from '../../client/receiver-behaviours.ts';
 import { EXIT } from '../../simulator/exit.ts';
-import { BEHAVIOURS } from '../../simulator/receiver/behaviours.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
 import { startReceiver } from '../../simulator/receiver/receiver.ts';
 import { receiverCertificate } from '../../simulator/receiver/receiver-certificate.ts';

@@ -20,7 +20,8 @@ import { findEndpoint } from './read-endpoints.ts';
 
 const PREVIEW_BYTES = 1024;
 
-interface TestBody {
+/** What an event is made of that a merchant asks for. */
+export interface EventNamed {
   readonly type: EventType;
   readonly subType: string;
   readonly user_uuid?: string;
@@ -39,7 +40,7 @@ export function refuseInProduction(context: Pick<ApiContext, 'environment'>): Re
 export function testEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
-    const body: TestBody = request.body;
+    const body: EventNamed = request.body;
     checkCombination(body, endpoint.apiVersion);
     const event = sampleOf(context, endpoint, body);
     const merchant = await context.store.merchants.get(endpoint.merchantId);
@@ -61,8 +62,8 @@ export function testEndpoint(context: ApiContext): RequestHandler {
   };
 }
 
-/** Checks that type, subType and entity fit together, and that the endpoint's version has them. */
-function checkCombination({ type, subType, user_uuid }: TestBody, version: ApiVersion): void {
+/** Checks that type, subType and entity fit together. */
+export function checkEventNamed({ type, subType, user_uuid }: EventNamed): void {
   if (!SUB_TYPES[type].includes(subType)) {
     const errors = [
       { pointer: '/subType', code: 'invalid_enum', detail: `one of ${SUB_TYPES[type].join(', ')}` },
@@ -79,6 +80,12 @@ function checkCombination({ type, subType, user_uuid }: TestBody, version: ApiVe
       `${type} concerns ${kinds.join(' or ')}: use ${wanted}.`,
     );
   }
+}
+
+/** Checks as well that the endpoint's version has the type and the subType. */
+function checkCombination(named: EventNamed, version: ApiVersion): void {
+  checkEventNamed(named);
+  const { type, subType } = named;
   if (!typesOf(version).includes(type)) {
     const detail = `Version ${version} has the types ${typesOf(version).join(', ')}.`;
     throw new ApiError('type_not_in_api_version', detail);
@@ -90,7 +97,7 @@ function checkCombination({ type, subType, user_uuid }: TestBody, version: ApiVe
 }
 
 /** Returns a realistic event, the same for the same event uuid. */
-function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: TestBody): DomainEvent {
+function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: EventNamed): DomainEvent {
   const eventId = context.random.uuid();
   return sampleEvent({
     eventId,
@@ -99,10 +106,15 @@ function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: TestBody)
     type: body.type,
     subType: body.subType,
     merchantId: endpoint.merchantId,
-    entityId: (body.user_uuid ?? body.corporate_uuid ?? '').toLowerCase(),
-    entityKind: body.user_uuid === undefined ? 'CORPORATE' : 'USER',
+    ...entityOf(body),
     occurredAt: wholeNow(context.clock),
   });
+}
+
+/** Returns the user or the corporate that an event is about. */
+export function entityOf({ user_uuid: user, corporate_uuid: corporate }: EventNamed) {
+  const entityKind: EntityKind = user === undefined ? 'CORPORATE' : 'USER';
+  return { entityId: (user ?? corporate ?? '').toLowerCase(), entityKind };
 }
 
 function deliveryOf(

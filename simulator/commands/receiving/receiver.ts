@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
+import { BEHAVIOURS } from '../../../client/receiver-behaviours.ts';
 import { parseDuration } from '../../duration.ts';
 import { usage } from '../../exit.ts';
 import { arrivalDetails, arrivalJson, arrivalLine } from '../../receiver/arrival-lines.ts';
-import { BEHAVIOURS, type Behaviour } from '../../receiver/behaviours.ts';
+import type { Behaviour } from '../../receiver/behaviours.ts';
 import { openAuthority } from '../../receiver/certificate-authority.ts';
 import { orCannotListen } from '../../receiver/https-server.ts';
 import { type Arrival, type Receiver, startReceiver } from '../../receiver/receiver.ts';

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { BEHAVIOURS } from '../../../simulator/receiver/behaviours.ts';
+import { BEHAVIOURS } from '../../../client/receiver-behaviours.ts';
 import { simHere } from '../support/command-line.ts';
 import { send, webhookHeaders } from '../support/https-request.ts';
 import { type ListenSandbox, startListenSandbox } from '../support/listen-sandbox.ts';

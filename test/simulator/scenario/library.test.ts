@@ -3,9 +3,9 @@
  * every subType of every type, every status.
  */
 import { expect, test } from 'vitest';
+import { BEHAVIOURS } from '../../../client/receiver-behaviours.ts';
 import { fieldsOf, SUB_TYPES } from '../../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
-import { BEHAVIOURS } from '../../../simulator/receiver/behaviours.ts';
 import { scenarioNames } from '../../../simulator/scenario/library.ts';
 import { openScenario } from '../../../simulator/scenario/open-scenario.ts';
 import { planScenario } from '../../../simulator/scenario/plan.ts';
