@@ -71,6 +71,8 @@ export const ENDPOINTS = '/merchant/webhook-endpoints';
 export interface TestApiOptions extends Partial<ApiOptions> {
   readonly environment?: 'sandbox' | 'production';
   readonly replayPace?: Partial<ReplayPace>;
+  /** The system's by default. */
+  readonly clock?: Clock;
   /** The URL of an empty database: two apis share it, each on a store of its own, and requests go to them in turn. */
   readonly postgresUrl?: string;
 }
@@ -83,10 +85,10 @@ export async function startTestApi({
   environment = 'sandbox',
   replayPace,
   postgresUrl,
+  clock = systemClock(),
   ...options
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
-  const clock = systemClock();
   const ringFile = join(dataDir, 'keyring.json');
   KeyRing.create(ringFile);
   const keyRing = KeyRing.read(ringFile);
