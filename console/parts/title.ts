@@ -1,8 +1,9 @@
 import { useEffect } from 'react';
+import { visible } from '../../services/domain/text/visible-text.ts';
 
 /** Names the screen in the browser's tab and history. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · hookrail`;
+    document.title = `${visible(title)} · hookrail`;
   }, [title]);
 }

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { type Session, signOut, useSignIn } from '../api/session.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
@@ -21,7 +22,8 @@ export function Shell() {
 
 function Frame({ session }: { readonly session: Session }) {
   const client = useQueryClient();
-  const { environment, merchant_name: name, person, access } = session;
+  const { environment, person, access } = session;
+  const name = visible(session.merchant_name);
   return (
     <>
       <a className="skip" href="#main">
@@ -39,7 +41,7 @@ function Frame({ session }: { readonly session: Session }) {
         <div className="who">
           <span className={`chip ${environment}`}>{environment}</span>
           {access === 'read' ? <span className="chip">read only</span> : null}
-          <span className="merchant" title={person === null ? name : `${name}, ${person}`}>
+          <span className="merchant" title={person === null ? name : `${name}, ${visible(person)}`}>
             {name}
           </span>
           <button type="button" className="plain" onClick={() => void signOut(client)}>

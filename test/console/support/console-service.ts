@@ -4,7 +4,8 @@ import {
   type AnsweringReceiver,
   startAnsweringReceiver,
 } from '../../support/receivers/answering-receiver.ts';
-import { prepareSetup } from '../../support/service/system.ts';
+import { anotherMerchant } from '../../support/service/merchants.ts';
+import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
 /** Markup in every text that a stranger writes: it must be shown, and do nothing. */
 export const HOSTILE = '<img src=x onerror="document.title=1"><b>bold</b>\u202egnp';
@@ -12,6 +13,7 @@ export const HOSTILE = '<img src=x onerror="document.title=1"><b>bold</b>\u202eg
 /** A real service with endpoints, whose console a browser opens. */
 export interface ConsoleService {
   readonly hookrail: Hookrail;
+  readonly setup: ServiceSetup;
   readonly receiver: AnsweringReceiver;
   /** Endpoints by name: one answers 200, one 500 with markup, one takes KYC only. */
   readonly endpoints: Readonly<Record<'shop' | 'broken' | 'kyc', string>>;
@@ -22,8 +24,19 @@ export interface ConsoleService {
   stop(): Promise<void>;
 }
 
-export async function startConsoleService(): Promise<ConsoleService> {
-  const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent' });
+interface Options {
+  /** Settings beside those of every service of a test. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The name of a merchant that is made for the test. */
+  readonly merchantName?: string;
+}
+
+export async function startConsoleService({
+  environment = {},
+  merchantName,
+}: Options = {}): Promise<ConsoleService> {
+  const prepared = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent', ...environment });
+  const setup = merchantName === undefined ? prepared : await anotherMerchant(prepared, merchantName);
   const hookrail = await startHookrail(setup.environment);
   const receiver = await startAnsweringReceiver(setup.receiverCert);
   receiver.answerAt('/broken', { status: 500, body: `{"error":"${HOSTILE.replaceAll('"', "'")}"}` });
@@ -39,6 +52,7 @@ export async function startConsoleService(): Promise<ConsoleService> {
   };
   return {
     hookrail,
+    setup,
     receiver,
     endpoints: {
       shop: await endpoint('/shop', 'shop'),
