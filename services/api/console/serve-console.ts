@@ -11,7 +11,8 @@ const YEAR_SECONDS = 31_536_000;
  * files are public: they contain no data, which the page reads from the merchant API with the session of its browser.
  */
 export function mountConsole(app: Express, frameAncestors: readonly string[]): void {
-  const { page, assets } = readConsole();
+  const { page: template, assets } = readConsole();
+  const page = template.replace('%frame-ancestors%', frameAncestors.join(' '));
   const marked: RequestHandler = (_request, response, next) => {
     response.locals.route = '/console';
     next();
