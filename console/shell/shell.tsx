@@ -3,6 +3,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { type Session, signOut, useSignIn } from '../api/session.ts';
+import { Brand, HelpLink } from '../parts/brand.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { FindField } from './find-field.tsx';
@@ -31,7 +32,7 @@ function Frame({ session }: { readonly session: Session }) {
       </a>
       <header className="bar">
         <Link to="/live" className="brand">
-          hookrail
+          <Brand />
         </Link>
         <nav aria-label="Screens">
           <Link to="/live">Live</Link>
@@ -44,6 +45,7 @@ function Frame({ session }: { readonly session: Session }) {
           <span className="merchant" title={person === null ? name : `${name}, ${visible(person)}`}>
             {name}
           </span>
+          <HelpLink />
           <button type="button" className="plain" onClick={() => void signOut(client)}>
             Sign out
           </button>

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect } from 'react';
 import { keepPlace, lastRefreshUrl, takePlace } from '../api/last-place.ts';
 import { isSignedOut } from '../api/refusal.ts';
 import { openLink } from '../api/session.ts';
+import { Brand, HelpLink } from '../parts/brand.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { dropLink } from './link.ts';
 
@@ -11,9 +12,12 @@ function Door({ title, children }: { readonly title: string; readonly children: 
   return (
     <main className="door">
       <section>
-        <p className="brand">hookrail</p>
+        <p className="brand">
+          <Brand />
+        </p>
         <h1>{title}</h1>
         {children}
+        <HelpLink />
       </section>
     </main>
   );

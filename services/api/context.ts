@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { Broker } from '../broker/broker.ts';
+import type { ConsoleBrand } from '../config/console-brand.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
 import type { KeyRing } from '../keys/keyring.ts';
@@ -38,6 +39,7 @@ export interface ApiOptions {
   readonly consoleUrl: string;
   /** The origins whose pages may embed the console. */
   readonly consoleFrameAncestors: readonly string[];
+  readonly consoleBrand: ConsoleBrand;
   readonly limits?: Partial<ApiLimits>;
 }
 

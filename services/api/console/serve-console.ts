@@ -1,4 +1,6 @@
 import type { Express, RequestHandler, Response } from 'express';
+import type { ApiOptions } from '../context.ts';
+import { brandedFiles } from './branded-files.ts';
 import { type Asset, readConsole } from './files.ts';
 import { pageHeaders } from './page-headers.ts';
 
@@ -10,9 +12,14 @@ const YEAR_SECONDS = 31_536_000;
  * Serves the console at /console/. Each of its screens has an address of its own, which is answered with the one page. The
  * files are public: they contain no data, which the page reads from the merchant API with the session of its browser.
  */
-export function mountConsole(app: Express, frameAncestors: readonly string[]): void {
-  const { page: template, assets } = readConsole();
-  const page = template.replace('%frame-ancestors%', frameAncestors.join(' '));
+export function mountConsole(
+  app: Express,
+  {
+    consoleFrameAncestors: frameAncestors,
+    consoleBrand,
+  }: Pick<ApiOptions, 'consoleFrameAncestors' | 'consoleBrand'>,
+): void {
+  const { page, assets } = brandedFiles(readConsole(), consoleBrand, frameAncestors);
   const marked: RequestHandler = (_request, response, next) => {
     response.locals.route = '/console';
     next();

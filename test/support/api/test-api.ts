@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type Api, type ApiOptions, startApi } from '../../../services/api/api.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
+import { readConfig } from '../../../services/config/config.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import { Directory } from '../../../services/domain/directory.ts';
 import type { HealthPolicy } from '../../../services/domain/health.ts';
@@ -159,6 +160,7 @@ const OPTIONS: ApiOptions = {
   failedKeysPerMinute: 100_000,
   consoleUrl: '',
   consoleFrameAncestors: [],
+  consoleBrand: readConfig({}).api.consoleBrand,
 };
 
 /** Opens a store for each api. */
