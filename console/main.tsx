@@ -1,6 +1,7 @@
 import { router } from './routes.tsx';
+import { tellHeight } from './shell/frame.ts';
 import { takeLink } from './shell/link.ts';
 import { start } from './start.tsx';
 
 takeLink();
-start(router);
+tellHeight(start(router));

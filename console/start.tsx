@@ -4,8 +4,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { makeQueryClient } from './api/reads.ts';
 
-/** Shows a console in the page. */
-export function start(router: AnyRouter): void {
+/** Shows a console in the page. Returns the element that it fills. */
+export function start(router: AnyRouter): HTMLElement {
   const client = makeQueryClient();
   const place = document.getElementById('console');
   if (place === null) throw new Error('the page has no place for the console');
@@ -16,4 +16,5 @@ export function start(router: AnyRouter): void {
       </QueryClientProvider>
     </StrictMode>,
   );
+  return place;
 }

@@ -39,8 +39,6 @@ export async function collect<Item>(
   return { items: items.slice(0, itemsMax), isCut: cursor !== null || items.length > itemsMax };
 }
 
-
-
 async function patiently<Item>(
   read: Parameters<typeof collect<Item>>[0],
   cursor: string | null,

@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { exchange, takeCsrf } from './api.ts';
+import { forgetPlace, keepRefreshUrl } from './last-place.ts';
 import { isSignedOut } from './refusal.ts';
 
 export interface Session {
@@ -24,16 +25,9 @@ const PATH = '/console/session';
 const at = (init: RequestInit) => new Request(new URL(PATH, location.origin), init);
 const KEY = ['session'];
 
-let refreshUrl: string | null = null;
-
-/** Returns where the last session said that another link is given. */
-export function lastRefreshUrl(): string | null {
-  return refreshUrl !== null && /^https?:\/\//.test(refreshUrl) ? refreshUrl : null;
-}
-
 function entered(session: Session): SignIn {
   takeCsrf(session.csrf_token);
-  refreshUrl = session.refresh_url;
+  keepRefreshUrl(session.refresh_url);
   return { state: 'in', session };
 }
 
@@ -83,6 +77,7 @@ export async function signOut(client: QueryClient): Promise<void> {
   } catch (error) {
     if (!isSignedOut(error)) throw error;
   }
+  forgetPlace();
   ended(client, 'signed_out');
 }
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { lookUpQuery } from '../api/reads.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
+import { Foreign } from '../parts/foreign.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { inWords } from '../parts/outcome.tsx';
 import { Sentence } from '../parts/sentence.tsx';
@@ -47,7 +48,9 @@ export function FoundPage() {
   return (
     <section className="panel">
       <h1>
-        <code>{id}</code>
+        <code>
+          <Foreign text={id} />
+        </code>
       </h1>
       <ul className="found">
         {data.found.map(({ kind, summary, path }) => (

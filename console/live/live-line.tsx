@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatDuration } from '../../client/duration.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { EndpointName } from '../parts/endpoint-name.tsx';
 import { inWords, Outcome, triggerOf } from '../parts/outcome.tsx';
 import { shortId } from '../parts/short-id.ts';
@@ -29,7 +30,7 @@ export function LiveLine({ row, style, index }: Props) {
         {trigger === 'live' ? null : <span className="chip">{triggerOf(trigger)}</span>}
       </span>
       <span role="cell" className="subject">
-        <Link to="/subjects/$id" params={{ id: subject }} title={`The story of ${subject}`}>
+        <Link to="/subjects/$id" params={{ id: subject }} title={`The story of ${visible(subject)}`}>
           {shortId(subject)}
         </Link>
       </span>

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { endpointsQuery } from '../api/reads.ts';
 import type { Endpoint } from '../api/shapes.ts';
-import { Foreign } from './foreign.tsx';
 import { shortId } from './short-id.ts';
 
 /** Returns what a person calls an endpoint: its description, else its host and path. */
 export function labelOf({ description, url }: Pick<Endpoint, 'description' | 'url'>): string {
-  return description || url.replace(/^https:\/\//, '').replace(/\/$/, '');
+  return visible(description || url.replace(/^https:\/\//, '').replace(/\/$/, ''));
 }
 
 export function useEndpoint(uuid: string): Endpoint | undefined {
@@ -21,9 +21,5 @@ export function EndpointName({ uuid }: { readonly uuid: string }) {
   if (found === undefined) {
     return <span title={uuid}>{data === undefined ? shortId(uuid) : `${shortId(uuid)} (deleted)`}</span>;
   }
-  return (
-    <span title={`${found.url}\n${uuid}`}>
-      <Foreign text={labelOf(found)} />
-    </span>
-  );
+  return <span title={`${found.url}\n${uuid}`}>{labelOf(found)}</span>;
 }

@@ -1,5 +1,6 @@
 import { Refusal } from '../api/refusal.ts';
 import { Copy } from './copy.tsx';
+import { Foreign } from './foreign.tsx';
 
 /** Shows an error in the words of the API, with the id of the request for support. */
 export function ErrorPanel({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
@@ -9,7 +10,9 @@ export function ErrorPanel({ error, retry }: { readonly error: Error; readonly r
   return (
     <section className={isAnswer ? 'panel answer' : 'panel error'} role="alert">
       <h2>{isRefused ? error.title : 'This did not work'}</h2>
-      <p>{error.message}</p>
+      <p>
+        <Foreign text={error.message} />
+      </p>
       {isRefused && error.requestId !== null ? (
         <p className="note">
           Request <code>{error.requestId}</code> <Copy text={error.requestId} what="the request id" />

@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { useState } from 'react';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { type Session, signOut, useSignIn } from '../api/session.ts';
+import { Brand, HelpLink } from '../parts/brand.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { FindField } from './find-field.tsx';
@@ -21,7 +23,8 @@ export function Shell() {
 
 function Frame({ session }: { readonly session: Session }) {
   const client = useQueryClient();
-  const { environment, merchant_name: name, person, access } = session;
+  const { environment, person, access } = session;
+  const name = visible(session.merchant_name);
   return (
     <>
       <a className="skip" href="#main">
@@ -29,7 +32,7 @@ function Frame({ session }: { readonly session: Session }) {
       </a>
       <header className="bar">
         <Link to="/live" className="brand">
-          hookrail
+          <Brand />
         </Link>
         <nav aria-label="Screens">
           <Link to="/live">Live</Link>
@@ -44,9 +47,10 @@ function Frame({ session }: { readonly session: Session }) {
         <div className="who">
           <span className={`chip ${environment}`}>{environment}</span>
           {access === 'read' ? <span className="chip">read only</span> : null}
-          <span className="merchant" title={person === null ? name : `${name}, ${person}`}>
+          <span className="merchant" title={person === null ? name : `${name}, ${visible(person)}`}>
             {name}
           </span>
+          <HelpLink />
           <button type="button" className="plain" onClick={() => void signOut(client)}>
             Sign out
           </button>

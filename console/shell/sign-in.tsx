@@ -1,7 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect } from 'react';
+import { keepPlace, lastRefreshUrl, takePlace } from '../api/last-place.ts';
 import { isSignedOut } from '../api/refusal.ts';
-import { lastRefreshUrl, openLink } from '../api/session.ts';
+import { openLink } from '../api/session.ts';
+import { Brand, HelpLink } from '../parts/brand.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { dropLink } from './link.ts';
 
@@ -10,21 +13,30 @@ export function Door({ title, children }: { readonly title: string; readonly chi
   return (
     <main className="door">
       <section>
-        <p className="brand">hookrail</p>
+        <p className="brand">
+          <Brand />
+        </p>
         <h1>{title}</h1>
         {children}
+        <HelpLink />
       </section>
     </main>
   );
 }
 
+const isFirstScreen = () => /^\/console\/(?:live)?$/.test(location.pathname) && location.search === '';
+
 /** A link is spent by a press, not by a visit: previews of mails and chats visit. */
 export function OpenLink({ link, onEnd }: { readonly link: string; readonly onEnd: () => void }) {
   const client = useQueryClient();
+  const { history } = useRouter();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => openLink(client, link),
     onSuccess: () => {
       dropLink();
+      // A link to a screen leads there; any other one back to where the last session ended.
+      const place = isFirstScreen() ? takePlace() : undefined;
+      if (place !== undefined) history.replace(place);
       onEnd();
     },
   });
@@ -67,6 +79,9 @@ const WHY: Readonly<Record<string, string>> = {
 /** The console has no passwords: the platform gives its merchants links. */
 export function SignedOut({ code }: { readonly code: string | undefined }) {
   const refreshUrl = lastRefreshUrl();
+  useEffect(() => {
+    if (code !== 'signed_out') keepPlace();
+  }, [code]);
   return (
     <Door title="Webhook console">
       <p>{WHY[code ?? ''] ?? 'You are not signed in.'}</p>

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import type { Delivery, StoryEvent } from '../api/shapes.ts';
 import { EndpointName } from '../parts/endpoint-name.tsx';
 import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
@@ -21,7 +22,7 @@ export function StoryEvents({ events, hasMore, subject }: Props) {
       </h2>
       {hasMore ? (
         <p className="note">
-          These are the newest. All: <code>GET /merchant/events?subject_uuid={subject}</code>
+          These are the newest. All: <code>GET /merchant/events?subject_uuid={visible(subject)}</code>
         </p>
       ) : null}
       <ol className="story">

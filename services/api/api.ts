@@ -149,7 +149,7 @@ function createApp(
     refuseForeignNames({ ...context, names: context.options.names }),
   );
   const docs = mountDocs(app, context.environment, context);
-  mountConsole(app, context.options.consoleFrameAncestors);
+  mountConsole(app, context.options);
   const known = authenticateMerchant(context);
   const merchant = [known, general];
   const validated = [readJson(context.limits.bodyBytesMax), boundValues, refuseTexts, ...validateRequests()];

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { Broker } from '../broker/broker.ts';
+import type { ConsoleBrand } from '../config/console-brand.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
 import type { HealthPolicy } from '../domain/health.ts';
@@ -41,6 +42,7 @@ export interface ApiOptions {
   readonly consoleFrameAncestors: readonly string[];
   /** When a failing endpoint is disabled, as the console says it. */
   readonly autoDisable: HealthPolicy;
+  readonly consoleBrand: ConsoleBrand;
   readonly limits?: Partial<ApiLimits>;
 }
 

@@ -1,3 +1,4 @@
+import { BRAND_VARIABLES, type BrandValues, brandConfig } from './console-brand.ts';
 import { as, Malformed, variable } from './variables.ts';
 
 /** The variables of the console. */
@@ -13,13 +14,14 @@ export const CONSOLE_VARIABLES = {
     [],
     'Origins whose pages may embed the console, comma separated: `https://app.example.com`. Empty: none may.',
   ),
+  ...BRAND_VARIABLES,
 } as const;
 
 /** Encrypted, or on this machine. */
 const SAFE = /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|$))/;
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1']);
 
-interface ConsoleValues {
+interface ConsoleValues extends BrandValues {
   readonly HOOKRAIL_CONSOLE_URL: string;
   readonly HOOKRAIL_CONSOLE_FRAME_ANCESTORS: readonly string[];
 }
@@ -28,6 +30,7 @@ export function consoleConfig(values: ConsoleValues) {
   return {
     consoleUrl: values.HOOKRAIL_CONSOLE_URL,
     consoleFrameAncestors: values.HOOKRAIL_CONSOLE_FRAME_ANCESTORS,
+    consoleBrand: brandConfig(values),
   };
 }
 

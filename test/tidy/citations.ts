@@ -78,9 +78,12 @@ function sectionProblems(path: string, { text, lineAt }: Joined): Problem[] {
  * page by its path from the root, or from the file if it begins with a dot; a page may also name another one from its
  * own folder. Headings are cited as `docs/page.md, "Heading"`, and linked as `page.md#anchor`.
  */
-export function citationProblems(files: readonly ProjectFile[]): (file: ProjectFile) => Problem[] {
+export function citationProblems(
+  files: readonly ProjectFile[],
+  pictures: readonly string[] = [],
+): (file: ProjectFile) => Problem[] {
   const isPage = (path: string) => path.endsWith('.md');
-  const paths = new Set(files.map(({ path }) => path));
+  const paths = new Set([...files.map(({ path }) => path), ...pictures]);
   const pages = new Map(
     files.filter(({ path }) => isPage(path)).map(({ path, text }) => [path, readPage(text)]),
   );

@@ -1,4 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
+import type { ApiOptions } from '../context.ts';
+import { brandedFiles } from './branded-files.ts';
 import { type Asset, type ConsoleFiles, readConsole } from './files.ts';
 import { pageHeaders } from './page-headers.ts';
 
@@ -10,8 +12,14 @@ const YEAR_SECONDS = 31_536_000;
  * Serves the console at /console/. Each of its screens has an address of its own, which is answered with the one page. The
  * files are public: they contain no data, which the page reads from the merchant API with the session of its browser.
  */
-export function mountConsole(app: Express, frameAncestors: readonly string[]): void {
-  const files = readConsole('console');
+export function mountConsole(
+  app: Express,
+  {
+    consoleFrameAncestors: frameAncestors,
+    consoleBrand,
+  }: Pick<ApiOptions, 'consoleFrameAncestors' | 'consoleBrand'>,
+): void {
+  const files = brandedFiles(readConsole('console'), consoleBrand, frameAncestors);
   const marked: RequestHandler = (_request, response, next) => {
     response.locals.route = '/console';
     next();

@@ -1,10 +1,12 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import { brandedFiles } from '../../api/console/branded-files.ts';
 import { readConsole } from '../../api/console/files.ts';
 import { pageHeaders } from '../../api/console/page-headers.ts';
 import { sendFile } from '../../api/console/serve-console.ts';
 import { systemNow } from '../../api/context.ts';
 import { timestamp } from '../../api/endpoint-json.ts';
 import { CSRF_HEADER } from '../../api/portal/portal-auth.ts';
+import { OWN_BRAND } from '../../config/console-brand.ts';
 import { csrfTokenOf, isCsrfToken } from '../../domain/access/portal-tokens.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { FailedAttempts } from '../../process/access/failed-attempts.ts';
@@ -17,6 +19,8 @@ import { CONSOLE_COMMANDS, statusHere } from './console-commands.ts';
 import { operatorCookie, operatorTokenIn } from './session-cookie.ts';
 import { type OperatorSession, OperatorSessions } from './sessions.ts';
 
+/** In the titles of its pages. */
+const NAME = 'hookrail operator';
 /** Wrong tokens that may be typed in a minute. */
 const FAILED_TOKENS_MAX = 5;
 const SECOND_MS = 1000;
@@ -43,7 +47,7 @@ class Refused extends Error {
  * server.
  */
 export function operatorConsole(service: OperatorService): Router {
-  const files = readConsole('operator-console');
+  const files = brandedFiles(readConsole('operator-console'), { ...OWN_BRAND, name: NAME }, []);
   const sessions = new OperatorSessions(service);
   const json = express.json({ limit: BODY_BYTES_MAX });
   const router = express.Router();

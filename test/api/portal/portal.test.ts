@@ -3,18 +3,21 @@
  * token for each change. On SQLite, and with two apis on one PostgreSQL that answer in turn.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  as,
+  codeOf,
+  consoleVisits,
+  SESSION,
+  type SignedIn,
+  sessionsOf,
+} from '../../support/api/console-visits.ts';
 import { ENDPOINTS, onDatabase, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import { HOUR_MS } from '../../support/records/journal-entries.ts';
 
-const SESSION = '/console/session';
 const MINUTE_MS = 60_000;
 
-interface SignedIn {
-  readonly cookie: string;
-  readonly csrf: string;
-  readonly sessionId: string;
-}
+type Visits = ReturnType<typeof consoleVisits>;
 
 function suite(start: () => Promise<TestApi>): void {
   let api: TestApi;
@@ -23,31 +26,9 @@ function suite(start: () => Promise<TestApi>): void {
   });
   afterAll(() => api.close());
 
-  const sessionsOf = (merchantId: string) => `/platform/merchants/${merchantId}/portal-sessions`;
-  const link = async (json: object = {}, merchantId = api.merchantId) => {
-    const made = await api.call('POST', sessionsOf(merchantId), { key: api.keys.platform, json });
-    expect([made.status, made.text]).toEqual([201, expect.anything()]);
-    return { ...made.body, token: String(made.body.url.split('#link=')[1]) };
-  };
-  const open = (token: string) => api.call('POST', SESSION, { key: null, json: { link: token } });
-  const signIn = async (json: object = {}, merchantId = api.merchantId): Promise<SignedIn> => {
-    const made = await link(json, merchantId);
-    const opened = await open(made.token);
-    expect([opened.status, opened.text]).toEqual([201, expect.anything()]);
-    // By the name that every address takes: the two apis have ports, and so cookies, of their own.
-    const token = /=([\w-]{43});/.exec(String(opened.headers.get('set-cookie')))?.[1];
-    const cookie = `__Host-hookrail_console=${token}`;
-    return { cookie, csrf: opened.body.csrf_token, sessionId: made.portal_session_uuid };
-  };
-  const as = ({ cookie, csrf }: SignedIn, json?: object) => ({
-    key: null,
-    headers: { cookie, 'hookrail-csrf': csrf },
-    ...(json === undefined ? {} : { json }),
-  });
-  const codeOf = async (answer: ReturnType<TestApi['call']>) => {
-    const { status, body } = await answer;
-    return [status, body?.code];
-  };
+  const link = (...given: Parameters<Visits['link']>) => consoleVisits(api).link(...given);
+  const open = (token: string) => consoleVisits(api).open(token);
+  const signIn = (...given: Parameters<Visits['signIn']>) => consoleVisits(api).signIn(...given);
 
   test('a link opens a session, which says whose it is and reads as the merchant’s key', async () => {
     const made = await link({

@@ -4,6 +4,7 @@ import {
   type AnsweringReceiver,
   startAnsweringReceiver,
 } from '../../support/receivers/answering-receiver.ts';
+import { anotherMerchant } from '../../support/service/merchants.ts';
 import { besides, toolAnswer } from '../../support/service/operator-tool.ts';
 import { prepareSetup, type ServiceSetup } from '../../support/service/system.ts';
 
@@ -26,15 +27,22 @@ export interface ConsoleService {
   stop(): Promise<void>;
 }
 
-/** `fill`: writes into the broker before the service starts. */
+interface Options {
+  /** Settings beside those of every service of a test. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The name of a merchant that is made for the test. */
+  readonly merchantName?: string;
+  /** Writes into the broker before the service starts. */
+  readonly fill?: (setup: ServiceSetup) => Promise<void>;
+}
+
 export async function startConsoleService({
   environment = {},
+  merchantName,
   fill = async () => {},
-}: {
-  readonly environment?: Record<string, string>;
-  readonly fill?: (setup: ServiceSetup) => Promise<void>;
-} = {}): Promise<ConsoleService> {
-  const setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent', ...environment });
+}: Options = {}): Promise<ConsoleService> {
+  const prepared = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'silent', ...environment });
+  const setup = merchantName === undefined ? prepared : await anotherMerchant(prepared, merchantName);
   await fill(setup);
   const hookrail = await startHookrail(setup.environment);
   const receiver = await startAnsweringReceiver(setup.receiverCert);

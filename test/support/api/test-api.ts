@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { type Api, type ApiOptions, startApi } from '../../../services/api/api.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
+import { readConfig } from '../../../services/config/config.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import { Directory } from '../../../services/domain/directory.ts';
 import type { HealthPolicy } from '../../../services/domain/health.ts';
@@ -71,6 +72,8 @@ export const ENDPOINTS = '/merchant/webhook-endpoints';
 export interface TestApiOptions extends Partial<ApiOptions> {
   readonly environment?: 'sandbox' | 'production';
   readonly replayPace?: Partial<ReplayPace>;
+  /** The system's by default. */
+  readonly clock?: Clock;
   /** The URL of an empty database: two apis share it, each on a store of its own, and requests go to them in turn. */
   readonly postgresUrl?: string;
 }
@@ -83,10 +86,10 @@ export async function startTestApi({
   environment = 'sandbox',
   replayPace,
   postgresUrl,
+  clock = systemClock(),
   ...options
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
-  const clock = systemClock();
   const ringFile = join(dataDir, 'keyring.json');
   KeyRing.create(ringFile);
   const keyRing = KeyRing.read(ringFile);
@@ -158,6 +161,7 @@ const OPTIONS: ApiOptions = {
   consoleUrl: '',
   consoleFrameAncestors: [],
   autoDisable: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
+  consoleBrand: readConfig({}).api.consoleBrand,
 };
 
 /** Opens a store for each api. */

@@ -5,6 +5,7 @@ interface Answer {
   readonly status: number;
   /** Several parts are sent one after the other. */
   readonly body: string | readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Arrival {
@@ -35,12 +36,12 @@ export function startAnsweringReceiver(certificate: {
     request.resume();
     request.on('end', async () => {
       const path = request.url ?? '';
-      const { status, body } = answers.get(path) ?? { status: 200, body: '' };
+      const { status, body, headers }: Answer = answers.get(path) ?? { status: 200, body: '' };
       const parts = typeof body === 'string' ? [body] : body;
       const { authorization = '' } = request.headers;
       const deliveryId = String(request.headers['webhook-delivery-id']);
       arrivals.push({ path, deliveryId, authorization, body: parts.join('') });
-      response.writeHead(status);
+      response.writeHead(status, { ...headers });
       for (const part of parts) {
         response.write(part);
         await new Promise((resolve) => setTimeout(resolve, PART_PAUSE_MS));
