@@ -43,7 +43,7 @@ export const OPERATOR_BUGS: readonly PlantedBug[] = [
   {
     id: 'fault-not-marked',
     bug: 'a quarantined event is shown without a mark at its fault',
-    file: 'services/operator/commands/quarantine/marked-json.ts',
+    file: 'services/domain/content/marked-lines.ts',
     text: 'marks.filter(({ at }) => at === pointer)',
     replacement: 'marks.filter(() => false)',
     test: 'test/operator/quarantine-show.test.ts',
