@@ -71,7 +71,7 @@ export function Verdict({ endpoint, owed }: VerdictProps) {
   const { side, says: sentences, remedy } = verdictOf(endpoint, owed);
   const [tone, says] = SIDES[side];
   return (
-    <p className="verdict">
+    <p className="whose">
       <Outcome tone={tone}>{says}</Outcome>{' '}
       <span>
         <Sentence text={sentences} /> <span className="kind">{remedy}</span>

@@ -6,6 +6,7 @@ import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Loading } from '../parts/loading.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useEntryInSight } from '../shell/entry-in-sight.ts';
 import { FindField } from '../shell/find-field.tsx';
 import { Door } from '../shell/sign-in.tsx';
 import { Way } from './parts/way.tsx';
@@ -30,6 +31,7 @@ const SCREENS = [
 
 function Frame({ session: { environment, person } }: { readonly session: Session }) {
   const client = useQueryClient();
+  useEntryInSight();
   return (
     <>
       <a className="skip" href="#main">
@@ -85,7 +87,7 @@ function SignIn({ code }: { readonly code: string | undefined }) {
   return (
     <Door title="Operator's console">
       {why === undefined ? null : <p>{why}</p>}
-      <form className="fields" onSubmit={submit}>
+      <form className="operator-form" onSubmit={submit}>
         <label>
           Your name, for the audit
           <input

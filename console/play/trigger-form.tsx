@@ -72,7 +72,7 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
       </div>
       {sample.error ? <ErrorPanel error={sample.error} /> : null}
       {sample.data === undefined ? null : (
-        <div className="fields">
+        <div className="event-fields">
           {fields.map((field) => (
             <Value
               key={field.name}

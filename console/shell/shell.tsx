@@ -6,6 +6,7 @@ import { type Session, signOut, useSignIn } from '../api/session.ts';
 import { Brand, HelpLink } from '../parts/brand.tsx';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Loading } from '../parts/loading.tsx';
+import { useEntryInSight } from './entry-in-sight.ts';
 import { FindField } from './find-field.tsx';
 import { heldLink } from './link.ts';
 import { OpenLink, SignedOut } from './sign-in.tsx';
@@ -23,6 +24,7 @@ export function Shell() {
 
 function Frame({ session }: { readonly session: Session }) {
   const client = useQueryClient();
+  useEntryInSight();
   const { environment, person, access } = session;
   const name = visible(session.merchant_name);
   return (

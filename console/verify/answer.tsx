@@ -36,7 +36,7 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
   return (
     <section className="panel">
       <h2>Answer</h2>
-      <div role="status" className="verdict">
+      <div role="status" className="verified">
         {missing === undefined ? null : <p>{missing}</p>}
         {found === undefined ? null : <Checks found={found} request={request} />}
         {found !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
@@ -77,7 +77,7 @@ function Checks({ found, request }: { readonly found: Found; readonly request: C
   const signature = checks.find(({ name }) => name === 'signature');
   return (
     <>
-      <p className="verdict-in-short">
+      <p className="verified-in-short">
         <Outcome tone={isRight ? 'good' : 'bad'}>
           {isRight ? 'Authentic: a receiver takes it' : 'Not authentic: a receiver refuses it'}
         </Outcome>

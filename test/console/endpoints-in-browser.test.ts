@@ -56,7 +56,7 @@ async function openHealth(page: Page, name: string): Promise<void> {
 }
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 const verdict = (page: Page, side: string, says: string) =>
-  page.locator('.verdict', { hasText: side }).filter({ hasText: says });
+  page.locator('.whose', { hasText: side }).filter({ hasText: says });
 
 const screens = [1280, 390].flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),

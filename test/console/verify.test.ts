@@ -50,7 +50,7 @@ async function atTheCheck(options: Parameters<typeof openPage>[2]): Promise<Open
 }
 
 const says = (page: Page, text: string | RegExp) =>
-  page.locator('.verdict').getByText(text).first().waitFor();
+  page.locator('.verified').getByText(text).first().waitFor();
 
 describe.skipIf(path === undefined)('the check of a signature', { timeout: FLOW_MAX_MS }, () => {
   test('takes a webhook as it was sent, and names each alteration', async () => {

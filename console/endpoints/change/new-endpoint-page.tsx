@@ -35,7 +35,7 @@ export function NewEndpointPage() {
   return (
     <section className="panel">
       <h1>New endpoint</h1>
-      <form className="fields" onSubmit={create}>
+      <form className="endpoint-form" onSubmit={create}>
         <EndpointFields
           fields={fields}
           version={version}

@@ -33,7 +33,7 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <section className="panel">
       <h2>Settings</h2>
-      <form className="fields" onSubmit={save}>
+      <form className="endpoint-form" onSubmit={save}>
         <EndpointFields
           fields={fields}
           version={endpoint.api_version as ApiVersion}

@@ -76,7 +76,7 @@ export function TestForm({ endpoint, onAccepted }: TestFormProps) {
   };
   return (
     <>
-      <form className="fields row" onSubmit={send}>
+      <form className="endpoint-form row" onSubmit={send}>
         <label>
           <span>Event</span>
           <select value={name} onChange={({ target }) => setChosen(target.value)}>

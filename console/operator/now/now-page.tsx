@@ -34,7 +34,7 @@ function Now({ state, newest }: { readonly state: Status; readonly newest: Newes
   const verdict = verdictOf(findings);
   return (
     <>
-      <section className={`panel verdict ${verdict.tone}`}>
+      <section className={`panel us-or-them ${verdict.tone}`}>
         <h1>
           <Outcome tone={verdict.tone}>{verdict.says}</Outcome>
         </h1>
