@@ -106,7 +106,7 @@ function Player({ scenario, user, isReader }: PlayerProps) {
         <Command line={`sim run ${scenario.name}`} />
       </section>
       {user !== undefined && events.length > 0 ? (
-        <StoryEvents events={events} hasMore={false} subject={user} />
+        <StoryEvents events={events} hasMore={false} subject={user} isEntity />
       ) : null}
     </>
   );

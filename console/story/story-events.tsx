@@ -11,10 +11,12 @@ interface Props {
   readonly events: readonly StoryEvent[];
   readonly hasMore: boolean;
   readonly subject: string;
+  /** Whether the subject is a user or a corporate, which the API finds by another parameter. */
+  readonly isEntity: boolean;
 }
 
 /** The events, oldest first, and below each what became of it for each endpoint. */
-export function StoryEvents({ events, hasMore, subject }: Props) {
+export function StoryEvents({ events, hasMore, subject, isEntity }: Props) {
   return (
     <section className="panel">
       <h2>
@@ -22,7 +24,8 @@ export function StoryEvents({ events, hasMore, subject }: Props) {
       </h2>
       {hasMore ? (
         <p className="note">
-          These are the newest. All: <code>GET /merchant/events?subject_uuid={visible(subject)}</code>
+          These are the newest. All:{' '}
+          <code>{`GET /merchant/events?${isEntity ? 'entity' : 'subject'}_uuid=${visible(subject)}`}</code>
         </p>
       ) : null}
       <ol className="story">

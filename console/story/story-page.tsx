@@ -24,10 +24,8 @@ export function StoryPage() {
   if (story === undefined)
     return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
   // The story of a user has what happened to its transactions and accounts.
-  const query =
-    story.entity_uuid === story.subject_uuid
-      ? { entity_uuid: story.entity_uuid }
-      : { subject_uuid: story.subject_uuid };
+  const isEntity = story.entity_uuid === story.subject_uuid;
+  const query = isEntity ? { entity_uuid: story.subject_uuid } : { subject_uuid: story.subject_uuid };
   return (
     <>
       <section className="panel">
@@ -36,7 +34,7 @@ export function StoryPage() {
         </h1>
         <p className="facts">
           <Id id={story.subject_uuid} what="the id" />
-          {story.entity_uuid === null || story.entity_uuid === story.subject_uuid ? null : (
+          {story.entity_uuid === null || isEntity ? null : (
             <>
               {' '}
               · of{' '}
@@ -60,7 +58,12 @@ export function StoryPage() {
       </section>
       <Quarantined quarantine={story.quarantine} />
       <Endpoints endpoints={story.endpoints} />
-      <StoryEvents events={story.events} hasMore={story.has_more} subject={story.subject_uuid} />
+      <StoryEvents
+        events={story.events}
+        hasMore={story.has_more}
+        subject={story.subject_uuid}
+        isEntity={isEntity}
+      />
     </>
   );
 }

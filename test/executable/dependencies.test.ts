@@ -150,9 +150,17 @@ describe('a binary of SQLite that was compiled here', () => {
       return [ended.stdout, ended.stderr];
     };
     tree({});
-    const folders = ['client', 'console', 'services', 'simulator', 'schemas', 'docs/receivers'];
+    const folders = [
+      'client',
+      'console',
+      'services',
+      'simulator',
+      'schemas',
+      'docs/receivers',
+      'docs/operate',
+    ];
     for (const name of folders) mkdirSync(join(root, name), { recursive: true });
-    for (const name of ['openapi.yaml', 'package.json', 'services/main.ts'])
+    for (const name of ['openapi.yaml', 'package.json', 'services/main.ts', 'docs/operate/README.md'])
       writeFileSync(join(root, name), '{}');
     expect(says('await build(root); console.log(isBuilt(root))')).toEqual(['true\n', '']);
     leave('Release', OF_ONE_NODE);

@@ -16,9 +16,15 @@ export function NewestDeliveries({ uuid }: { readonly uuid: string }) {
     <section className="panel">
       <div className="endpoint-head">
         <h2>Deliveries, failed ones first</h2>
-        <Link to="/live" search={{ endpoint: uuid }}>
-          All of them in Live
-        </Link>
+        <span>
+          <Link to="/live" search={{ endpoint: uuid }}>
+            All of them in Live
+          </Link>
+          {' · '}
+          <Link to="/missed" search={{ endpoint: uuid }}>
+            What it missed
+          </Link>
+        </span>
       </div>
       <Shown query={query}>
         {({ data }) =>
