@@ -5,7 +5,11 @@ import { useEffect } from 'react';
 export function useEntryInSight(): void {
   const path = useLocation({ select: ({ pathname }) => pathname });
   useEffect(() => {
-    if (path === '') return;
-    document.querySelector('.bar nav .active')?.scrollIntoView({ inline: 'center', block: 'nearest' });
+    const row = document.querySelector<HTMLElement>('.bar nav');
+    const entry = row?.querySelector<HTMLElement>('.active');
+    if (path === '' || !row || !entry) return;
+    // scrollIntoView() would also move the place from which Tab goes on.
+    const before = entry.offsetLeft - row.offsetLeft;
+    row.scrollLeft = before - (row.clientWidth - entry.offsetWidth) / 2;
   }, [path]);
 }

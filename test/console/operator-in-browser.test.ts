@@ -3,44 +3,30 @@
  * quarantine. On a desk and on a phone, light and dark, no screen has a fault that axe calls serious.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
-import type { ConsoleService } from './support/console-service.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS, WAIT_MAX_MS } from './support/console-suite.ts';
 import { startOperatedService, tokenOf } from './support/operated-service.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
-
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startOperatedService();
+const suite = consoleSuite(async () => {
+  const service = await startOperatedService();
   await service.sim('trigger', 'fiatToCrypto/PENDING', '--wait', '0s');
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
+  return service;
 });
 
-const consoleUrl = (screen = '') => `${service.hookrail.operationsUrl}/console${screen}`;
+const consoleUrl = (screen = '') => `${suite.service.hookrail.operationsUrl}/console${screen}`;
 
 /** Opens the page and signs in; what it says before anybody is signed in is no fault. */
 async function signedIn(options: Parameters<typeof openPage>[2] = {}): Promise<Opened> {
-  const opened = await openPage(browser, service.hookrail.operationsUrl, options);
+  const opened = await openPage(suite.browser, suite.service.hookrail.operationsUrl, options);
   opened.context.setDefaultTimeout(WAIT_MAX_MS);
   const { page, faults } = opened;
   await page.goto(consoleUrl());
   await page.getByLabel('Your name, for the audit').fill('Ann Müller');
   expect(await faultsOf(page)).toEqual([]);
   faults.length = 0;
-  await page.getByLabel("The operator's token").fill(tokenOf(service));
+  await page.getByLabel("The operator's token").fill(tokenOf(suite.service));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('.tiles').waitFor();
   return opened;
@@ -52,23 +38,29 @@ async function find(page: Page, id: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-describe.skipIf(path === undefined)("the operator's console", { timeout: FLOW_MAX_MS }, () => {
-  test('tells that a receiver fails and we work, and leads to its merchant and to what to do', async () => {
-    const { page, faults, context } = await signedIn();
-    await page.getByRole('heading', { name: 'It is them: receivers fail, we work' }).waitFor();
-    const finding = page.locator('.findings li', { hasText: 'fails with http_5xx' });
-    await finding.getByRole('link', { name: 'What to do' }).click();
-    await page.getByText('More than half of all attempts fail.').waitFor();
-    await page.goBack();
-    await finding.getByRole('link', { name: 'Show' }).click();
-    await page.getByRole('row', { name: /\/broken.*failing.*never/ }).waitFor();
-    expect(faults).toEqual([]);
-    await context.close();
-  });
+describe.skipIf(!HAS_BROWSER)("the operator's console", { timeout: FLOW_MAX_MS }, () => {
+  test.each(SCREENS)(
+    'tells that a receiver fails and we work, and leads to what to do, on %i pixels, %s',
+    async (width, colorScheme) => {
+      const { page, faults, context } = await signedIn({ viewport: { width, height: 800 }, colorScheme });
+      await page.getByRole('heading', { name: 'It is them: receivers fail, we work' }).waitFor();
+      const finding = page.locator('.findings li', { hasText: 'fails with http_5xx' });
+      await finding.getByRole('link', { name: 'What to do' }).click();
+      await page.getByText('More than half of all attempts fail.').waitFor();
+      await page.goBack();
+      await finding.getByRole('link', { name: 'Show' }).click();
+      await page.getByRole('row', { name: /\/broken.*failing.*never/ }).waitFor();
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+  );
 
   test('finds an id of whatever merchant, and tells its story down to the attempts', async () => {
     const { page, faults, context } = await signedIn();
-    const [found] = (await service.sim('events', 'list')) as { subject_uuid: string; event_uuid: string }[];
+    const [found] = (await suite.service.sim('events', 'list')) as {
+      subject_uuid: string;
+      event_uuid: string;
+    }[];
     await find(page, found?.subject_uuid ?? '');
     await page.getByText('The receiver, or a gateway in front of it, failed.').waitFor();
     await page.getByRole('link', { name: /^Delivery .* failed after/ }).click();
@@ -87,7 +79,7 @@ describe.skipIf(path === undefined)("the operator's console", { timeout: FLOW_MA
 
   test('holds a merchant with a reason, ends the hold, and makes a link to look as the merchant', async () => {
     const { page, faults, context } = await signedIn();
-    await page.goto(consoleUrl(`/merchants/${service.setup.merchantId}`));
+    await page.goto(consoleUrl(`/merchants/${suite.service.setup.merchantId}`));
     await page.getByLabel('Reason, for the audit').fill('flooded');
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.locator('.outcome', { hasText: 'on hold' }).waitFor();
@@ -130,16 +122,13 @@ describe.skipIf(path === undefined)("the operator's console", { timeout: FLOW_MA
     await context.close();
   });
 
-  const screens = [1280, 390].flatMap((width) =>
-    (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-  );
-  test.each(screens)('fits a screen of %i pixels, %s, on every screen', async (width, colorScheme) => {
+  test.each(SCREENS)('fits a screen of %i pixels, %s, on every screen', async (width, colorScheme) => {
     const { page, faults, context } = await signedIn({ viewport: { width, height: 800 }, colorScheme });
     expect(await faultsOf(page)).toEqual([]);
     for (const screen of [
       ...[
         '/merchants',
-        `/merchants/${service.setup.merchantId}`,
+        `/merchants/${suite.service.setup.merchantId}`,
         '/deliveries',
         '/quarantine',
         '/quarantine/2',

@@ -1,53 +1,24 @@
 /** The sandbox's screen: a scenario is played, and lights up as its steps happen; one event is sent by a form. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { lineOf, textOf, valuesOf } from '../../console/play/form-values.ts';
 import { SCENARIOS } from '../../console/play/scenarios.ts';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
 import { fieldsOf } from '../../services/domain/catalog/catalog.ts';
 import { readScenario } from '../../simulator/scenario/library.ts';
 import type { RawScenario } from '../../simulator/scenario/raw-scenario.ts';
-import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
-import { type ConsoleService, startConsoleService } from './support/console-service.ts';
+import { faultsOf } from './support/console-browser.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS } from './support/console-suite.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
+const suite = consoleSuite();
+const atPlay = (options: BrowserContextOptions, link = {}) => suite.signedIn(options, link, 'Play');
 
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
-
-async function atPlay(options: Parameters<typeof openPage>[2], link = {}): Promise<Opened> {
-  const opened = await openPage(browser, service.hookrail.apiUrl, options);
-  opened.context.setDefaultTimeout(WAIT_MAX_MS);
-  await opened.page.goto(await service.link(link));
-  await opened.page.getByRole('button', { name: 'Open' }).click();
-  await opened.page.getByRole('link', { name: 'Play', exact: true }).click();
-  await opened.page.getByRole('heading', { name: 'Play' }).waitFor();
-  return opened;
-}
-
-const screens = [1280, 390].flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-);
-
-describe.skipIf(path === undefined)('the screen Play', { timeout: FLOW_MAX_MS }, () => {
-  test.each(screens)('plays a hold that resumes, on %i pixels, %s', async (width, colorScheme) => {
+describe.skipIf(!HAS_BROWSER)('the screen Play', { timeout: FLOW_MAX_MS }, () => {
+  test.each(SCREENS)('plays a hold that resumes, on %i pixels, %s', async (width, colorScheme) => {
     const { page, faults, context } = await atPlay({ viewport: { width, height: 800 }, colorScheme });
     const state = (name: string) => page.getByRole('img', { name: new RegExp(`The state now is ${name}`) });
-    const arrived = () => service.receiver.arrivals.filter((arrival) => arrival.path === '/shop').length;
+    const arrived = () =>
+      suite.service.receiver.arrivals.filter((arrival) => arrival.path === '/shop').length;
     const before = arrived();
     await page.getByRole('button', { name: 'Play', exact: true }).click();
     await state('ON_HOLD').waitFor();

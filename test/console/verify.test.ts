@@ -1,47 +1,25 @@
 /** The screen that explains why a check of a signature fails: with a webhook that was sent, right and altered. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { differenceOf } from '../../console/verify/difference.ts';
-import { findBrowser, openBrowser } from '../../scripts/browser.ts';
-import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
-import { type ConsoleService, startConsoleService } from './support/console-service.ts';
+import { faultsOf, type Opened } from './support/console-browser.ts';
+import { startConsoleService } from './support/console-service.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS } from './support/console-suite.ts';
 
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
-
-let service: ConsoleService;
-let browser: Browser;
 let secret: string;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService();
-  browser = await openBrowser(path);
-  const line = [
-    'endpoints',
-    'create',
-    '--url',
-    `${service.receiver.url}/checked`,
-    '--description',
-    'checked',
-  ];
-  secret = ((await service.sim(...line)) as { signing_secret: string }).signing_secret;
+const suite = consoleSuite(async () => {
+  const service = await startConsoleService();
+  const url = `${service.receiver.url}/checked`;
+  const made = await service.sim('endpoints', 'create', '--url', url, '--description', 'checked');
+  secret = (made as { signing_secret: string }).signing_secret;
   await service.sim('trigger', 'fiatToCrypto/PENDING');
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
+  return service;
 });
 
 /** Opens the console, the delivery to the endpoint whose secret is known, and its check. */
-async function atTheCheck(options: Parameters<typeof openPage>[2]): Promise<Opened> {
-  const opened = await openPage(browser, service.hookrail.apiUrl, options);
-  opened.context.setDefaultTimeout(WAIT_MAX_MS);
+async function atTheCheck(options: BrowserContextOptions): Promise<Opened> {
+  const opened = await suite.signedIn(options);
   const { page } = opened;
-  await page.goto(await service.link());
-  await page.getByRole('button', { name: 'Open' }).click();
   const row = page.locator('.all-rows .line', { has: page.getByText('checked', { exact: true }) });
   await row.locator('.whole').click();
   await page.getByRole('link', { name: 'Verify it' }).click();
@@ -52,7 +30,7 @@ async function atTheCheck(options: Parameters<typeof openPage>[2]): Promise<Open
 const says = (page: Page, text: string | RegExp) =>
   page.locator('.verified').getByText(text).first().waitFor();
 
-describe.skipIf(path === undefined)('the check of a signature', { timeout: FLOW_MAX_MS }, () => {
+describe.skipIf(!HAS_BROWSER)('the check of a signature', { timeout: FLOW_MAX_MS }, () => {
   test('takes a webhook as it was sent, and names each alteration', async () => {
     const { page, faults, context } = await atTheCheck({ viewport: { width: 1280, height: 900 } });
     await says(page, 'Paste the secret of the endpoint');
@@ -119,10 +97,7 @@ describe.skipIf(path === undefined)('the check of a signature', { timeout: FLOW_
     await context.close();
   });
 
-  const screens = [1280, 390].flatMap((width) =>
-    (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
-  );
-  test.each(screens)('fits a screen of %i pixels, %s', async (width, colorScheme) => {
+  test.each(SCREENS)('fits a screen of %i pixels, %s', async (width, colorScheme) => {
     const { page, faults, context } = await atTheCheck({ viewport: { width, height: 800 }, colorScheme });
     await page.getByLabel('Secret of the endpoint').fill('whsec_short');
     await says(page, /the secret is not whole/);

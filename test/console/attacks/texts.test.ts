@@ -2,17 +2,10 @@
  * Texts of strangers in a real browser: markup, script, formulas, terminal escapes and marks that hide or turn text, in every
  * field that a stranger writes, and on every screen. They are shown as text; none of them acts, and none is invisible.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, openBrowser } from '../../../scripts/browser.ts';
-import { openPage } from '../support/console-browser.ts';
-import { type ConsoleService, startConsoleService } from '../support/console-service.ts';
-
-const path = findBrowser();
-/** These say when a browser hangs on a busy machine, not how fast it is. */
-const START_MAX_MS = 120_000;
-const FLOW_MAX_MS = 240_000;
-const WAIT_MAX_MS = 60_000;
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { startConsoleService } from '../support/console-service.ts';
+import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, WAIT_MAX_MS } from '../support/console-suite.ts';
 
 /** Each acts, hides or reorders where it is not shown as text. `name` tells the fields apart. */
 const hostile = (name: string) =>
@@ -23,11 +16,8 @@ const controls = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u007f';
 /** In an id, which is at most 128 characters long. */
 const SUBJECT = '\u202e<b>x</b>"\u200b\'onload=pwned=1';
 
-let service: ConsoleService;
-let browser: Browser;
-beforeAll(async () => {
-  if (path === undefined) return;
-  service = await startConsoleService({ merchantName: hostile('merchant') });
+const suite = consoleSuite(async () => {
+  const service = await startConsoleService({ merchantName: hostile('merchant') });
   const address = `${service.receiver.url}/<b>&"'=HYPERLINK(1)?q=<script>pwned=1</script>`;
   const described = ['--description', hostile('description').slice(0, 200)];
   await service.sim('endpoints', 'create', '--url', address, ...described);
@@ -41,11 +31,7 @@ beforeAll(async () => {
   const name = `data.senderDetails.senderName=${hostile('event') + controls}`;
   await service.sim('trigger', 'fiatToCrypto/FAILED', '--set', name, '--wait', '0s');
   await service.sim('trigger', 'linkBankAccount', '--set', `data.uuid=${SUBJECT}`, '--wait', '0s');
-  browser = await openBrowser(path);
-}, START_MAX_MS);
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
+  return service;
 });
 
 /** Characters that hide, turn or command what a person reads, in any text or attribute of a page; what acted; foreign elements. */
@@ -126,11 +112,11 @@ async function lookUp(page: Page, id: string): Promise<void> {
   await page.goto(new URL(`/console/find/${encodeURIComponent(id)}`, page.url()).href);
 }
 
-describe.skipIf(path === undefined)('texts of strangers in the console', { timeout: FLOW_MAX_MS }, () => {
+describe.skipIf(!HAS_BROWSER)('texts of strangers in the console', { timeout: FLOW_MAX_MS }, () => {
   test('are shown as text, and hide nothing, on every screen', async () => {
-    const { page, context } = await openPage(browser, service.hookrail.apiUrl, {});
+    const { page, context } = await suite.open();
     context.setDefaultTimeout(WAIT_MAX_MS);
-    await page.goto(await service.link({ person: hostile('person').slice(0, 200) }));
+    await page.goto(await suite.service.link({ person: hostile('person').slice(0, 200) }));
     await page.getByRole('button', { name: 'Open' }).click();
     for (const [screen, open] of Object.entries(SCREENS)) {
       await open(page);
