@@ -8,7 +8,8 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { PublishChecks } from './publishable.ts';
 
 const PAGE = 1000;
-const PROPAGATED_MS_MAX = 30_000;
+/** The longest that no change comes back. */
+const STILL_MS_MAX = 30_000;
 const POLL_MS = 20;
 
 export interface ReconcileDeps {
@@ -88,21 +89,26 @@ function isOlder(known: DirectoryChange | undefined, { version }: DirectoryChang
 }
 
 /**
- * Resolves when the changes have come back on the stream, so that no event is routed without them; after 30 s in any
- * case.
+ * Resolves when the changes have come back on the stream, so that no event is routed without them, however long that takes
+ * for a large store; without those that are missing when none has come back for 30 s.
  */
 export async function untilPropagated(
   lacking: readonly DirectoryChange[],
   { directory, clock, log }: Omit<ReconcileDeps, 'store'>,
 ): Promise<void> {
-  let waiting = lacking;
-  const isPropagated = () => {
-    waiting = waiting.filter((change) => isOlder(directory.newest(change), change));
-    return waiting.length === 0;
+  const isMissing = (change: DirectoryChange) => isOlder(directory.newest(change), change);
+  let next = 0;
+  const areAllBack = () => {
+    for (let change = lacking[next]; change && !isMissing(change); change = lacking[next]) next += 1;
+    return next === lacking.length;
   };
-  if (await pollUntil(clock, isPropagated, { everyMs: POLL_MS, atMostMs: PROPAGATED_MS_MAX })) return;
+  let before: number;
+  do {
+    before = next;
+    if (await pollUntil(clock, areAllBack, { everyMs: POLL_MS, atMostMs: STILL_MS_MAX })) return;
+  } while (next > before);
   log.warn(
-    { keys: waiting.length },
+    { keys: lacking.filter(isMissing).length },
     'published directory changes have not come back on the stream: continuing without them',
   );
 }
