@@ -38,6 +38,7 @@ import { RECEIVER_BUGS } from './users/receivers.ts';
 import { SANDBOX_BUGS } from './users/sandbox.ts';
 import { TEXT_FILE_BUGS } from './users/text-files.ts';
 import { WAY_BUGS } from './way/bugs.ts';
+import { START_BUGS } from './way/start.ts';
 import { TOLD_BUGS } from './way/told.ts';
 
 /** Every bug that `npm run planted` can inject. */
@@ -58,6 +59,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...CONSOLE_BUGS,
   ...CONTENT_BUGS,
   ...WAY_BUGS,
+  ...START_BUGS,
   ...TOLD_BUGS,
   ...VERDICT_BUGS,
   ...OPERATOR_BUGS,
