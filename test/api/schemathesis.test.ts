@@ -3,10 +3,13 @@
  * each operation (`npm run fuzz`: 200) and follows the links between them. So do two apis on PostgreSQL behind one address,
  * which answer in turn; they get half of the generated requests. The exceptions, with their reasons, are in test/schemathesis.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entityKindsOf, subTypesOf } from '../../services/domain/catalog/catalog.ts';
+import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { ALL_KINDS } from '../samples/sample-options.ts';
 import { operations } from '../support/api/openapi-check.ts';
 import { describeWithSchemathesis, runProgram } from '../support/api/schemathesis.ts';
@@ -88,6 +91,15 @@ await describeWithSchemathesis('Schemathesis', async (install) => {
   );
 });
 
+/** Bodies that name an event which every version has, of an entity of its kind. */
+const NAMED = ALL_KINDS.filter(({ type, subType }) =>
+  API_VERSIONS.every((version) => subTypesOf(type, version).includes(subType)),
+).map(({ type, subType }) => ({
+  type,
+  subType,
+  [entityKindsOf(type).includes('USER') ? 'user_uuid' : 'corporate_uuid']: randomUUID(),
+}));
+
 function suite(install: () => Promise<string>, start: () => Promise<Tested>, examplesMin: number): void {
   let python: string;
   let tested: Tested;
@@ -102,6 +114,7 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
     const { merchantId } = tested.setup;
     const events = ALL_KINDS.map((kind, index) => jsonEventOf(merchantId, `event ${index}`, kind));
     writeFileSync(join(folder, 'events.json'), JSON.stringify(events));
+    writeFileSync(join(folder, 'named.json'), JSON.stringify(NAMED));
     kept = await keptDelivery();
   }, INSTALL_MS);
   afterAll(async () => {
@@ -170,6 +183,7 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
           KEPT_SESSIONS: kept.links.map(({ sessionId }) => sessionId).join(' '),
           RECEIVER_URL: tested.receiver.url,
           EVENTS_FILE: join(folder, 'events.json'),
+          NAMED_FILE: join(folder, 'named.json'),
           KEPT_ENDPOINT: kept.endpointId,
           KEPT_DELIVERY: kept.deliveryId,
           KEPT_REPLAY: kept.replayId,

@@ -93,6 +93,7 @@ test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
     endpoints = '',
     deliveries = '',
     events = '',
+    find = '',
     story = '',
     audit = '',
     erase = '',
@@ -124,6 +125,9 @@ test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
   expect(await json(merchant, { '<id>': merchantId })).toMatchObject({ state: 'active', lastEvent: eventId });
   expect(await json(endpoints)).toEqual({ items: [], next: null });
   expect(await json(deliveries)).toEqual({ items: [], next: null });
+  expect(await json(find, { '<id>': eventId })).toEqual([
+    expect.objectContaining({ kind: 'event', merchantId }),
+  ]);
   expect(await json(story, { '<id>': entityId })).toMatchObject([{ merchantId, entityId }]);
   await missing(entityId);
   expect((await terminal.type(audit)).stdout).toMatch(/ api_key\.revoke /);
