@@ -129,7 +129,7 @@ export default defineConfig({
     projects: [
       // Suites of the thorough tier mostly wait: three of them keep little more than one core busy.
       group('together', 0, tier === 'thorough' ? 5 : 3, ['test/**/*.test.ts'], [...FEW_AT_ONCE, ...ALONE]),
-      group('few at once', 1, tier === 'thorough' ? 5 : 3, FEW_AT_ONCE),
+      group('few at once', 1, 3, FEW_AT_ONCE),
       group('alone', 2, 1, ALONE),
     ],
   },
