@@ -6,6 +6,7 @@ import { Copy } from '../parts/copy.tsx';
 import { labelOf } from '../parts/endpoint-name.tsx';
 import { Foreign } from '../parts/foreign.tsx';
 import { Id } from '../parts/id.tsx';
+import { Shown } from '../parts/shown.tsx';
 import { useTitle } from '../parts/title.ts';
 import { NoPage } from '../shell/no-page.tsx';
 import { RotateSecret } from './change/rotate-secret.tsx';
@@ -14,7 +15,6 @@ import { TestPanel } from './change/test-panel.tsx';
 import { VersionMove } from './change/version-move.tsx';
 import { endpointsNowQuery } from './endpoint-reads.ts';
 import { Health } from './health/health.tsx';
-import { Shown } from './shown.tsx';
 import { filterOf } from './verdict.tsx';
 
 interface PartProps {

@@ -24,7 +24,7 @@ export interface Owed {
   readonly arrived: readonly Delivery[];
 }
 
-/** What is owed to an endpoint, or to all of them. */
+/** The deliveries that are owed to an endpoint, or to all of them. */
 export const owedQuery = (endpoint?: string) =>
   queryOptions({
     queryKey: ['owed', endpoint],

@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router';
 import type { Endpoint } from '../api/shapes.ts';
 import { labelOf } from '../parts/endpoint-name.tsx';
 import { Foreign } from '../parts/foreign.tsx';
+import { Shown } from '../parts/shown.tsx';
 import { useTitle } from '../parts/title.ts';
 import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
-import { Shown } from './shown.tsx';
 import { filterOf, Verdict } from './verdict.tsx';
 
 /** All endpoints, each with whose fault it is when it gets nothing. */

@@ -5,7 +5,7 @@ import type { Cell } from './csv.ts';
 /** The most rows of a list that a file has: so many requests are made in a minute. */
 export const ROWS_MAX = 5000;
 
-/** What a file has: deliveries, and events that an endpoint did not get. */
+/** The rows of a file: deliveries, and events that an endpoint did not get. */
 export interface Lists {
   readonly deliveries: readonly DeliveriesQuery[];
   readonly events: readonly EventsQuery[];

@@ -1,4 +1,4 @@
-/** What the operator's commands answer, as far as the console shows it: docs/operate/commands.md, "Output". */
+/** The JSON of the operator's commands, as far as the console shows it (docs/operate/commands.md, "Output"). */
 
 export interface StreamState {
   readonly stream: string;

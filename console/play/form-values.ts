@@ -1,7 +1,7 @@
 import { quoted } from '../../client/curl.ts';
 import type { Field } from '../../services/domain/catalog/field.ts';
 
-/** What a person has typed, by the name of the field. */
+/** The texts that were typed, by the name of the field. */
 export type Texts = Readonly<Record<string, string>>;
 
 /** Returns a value of an event as a field of a form shows it; nothing for one that is absent. */

@@ -18,7 +18,7 @@ const SAYS: Readonly<Record<(typeof BEHAVIOURS)[number], string>> = {
   'tls-expired': 'has a certificate that has expired',
 };
 
-/** What a browser cannot do: run a receiver, and move the clock, which all merchants of the sandbox share. */
+/** Commands for things that a browser cannot do: run a receiver, and move the clock, which all merchants of the sandbox share. */
 export function OnYourMachine() {
   const [behaviour, setBehaviour] = useState<(typeof BEHAVIOURS)[number]>('500');
   const id = useId();

@@ -140,7 +140,7 @@ interface ValueProps {
   readonly field: Field;
   readonly subType: string;
   readonly sample: string;
-  /** What the person has typed instead of the sample. */
+  /** The text that was typed in place of the sample. */
   readonly text: string | undefined;
   readonly onChange: (text: string) => void;
 }

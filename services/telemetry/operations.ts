@@ -36,7 +36,7 @@ export async function startOperations(options: {
   readonly names: readonly string[];
   readonly registry: Registry;
   readonly readiness: () => Readiness;
-  /** What else it serves, by the path below which it is. */
+  /** Routers to mount, by their path. */
   readonly routes?: Readonly<Record<string, Router>>;
   /** File descriptors are scarce: connections are not kept alive. */
   readonly isShort: () => boolean;

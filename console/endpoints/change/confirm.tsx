@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 interface Props {
   /** The word on the button. */
   readonly does: string;
-  /** What changes when it is pressed: what is lost comes first. */
+  /** The effects of pressing it; losses come first. */
   readonly children: ReactNode;
   readonly onConfirm: () => void;
   readonly isPending: boolean;

@@ -5,8 +5,8 @@ import { typeDifferences } from '../../../services/domain/versions/version-diffe
 import type { Endpoint } from '../../api/shapes.ts';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { useReadOnly } from '../../parts/read-only.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { bothVersionsQuery, owedQuery, type TwoBodies } from '../endpoint-reads.ts';
-import { Shown } from '../shown.tsx';
 import { waitingWords } from '../verdict.tsx';
 import { updateEndpoint, useChange } from './changes.ts';
 import { Confirm } from './confirm.tsx';

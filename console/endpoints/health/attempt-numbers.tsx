@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { formatDuration } from '../../../client/duration.ts';
 import type { FailureCode } from '../../../services/domain/attempt.ts';
 import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { percentOf } from '../counts.ts';
 import { attemptsQuery, WEEK_MS } from '../endpoint-reads.ts';
-import { Numbers, Shown } from '../shown.tsx';
+import { Numbers } from '../shown.tsx';
 import { AttemptsChart } from './attempts-chart.tsx';
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Endpoint } from '../../api/shapes.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { SecretAge } from '../change/secret.tsx';
 import { StateChange } from '../change/state-change.tsx';
 import { owedQuery } from '../endpoint-reads.ts';
-import { Numbers, Shown } from '../shown.tsx';
+import { Numbers } from '../shown.tsx';
 import { Verdict, waitingWords } from '../verdict.tsx';
 import { AttemptNumbers } from './attempt-numbers.tsx';
 import { DisableRule } from './disable-rule.tsx';

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Delivery } from '../../api/shapes.ts';
 import { inWords, Outcome, toneOf, triggerOf } from '../../parts/outcome.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { Countdown, Time } from '../../parts/time.tsx';
 import { failedFirst } from '../counts.ts';
 import { newestQuery } from '../endpoint-reads.ts';
-import { Shown } from '../shown.tsx';
 
 const SHOWN = 12;
 

@@ -1,11 +1,11 @@
 import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
 import { shortId } from '../../parts/short-id.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { Countdown, Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useFilters } from '../parts/address.ts';
 import { MerchantName } from '../parts/names.tsx';
-import { Read } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Delivery } from '../shapes.ts';
@@ -52,7 +52,7 @@ export function DeliveriesPage() {
           ),
         )}
       </p>
-      <Read of={page}>
+      <Shown query={page}>
         {({ items }) =>
           items.length === 0 ? (
             <p>There is none.</p>
@@ -67,7 +67,7 @@ export function DeliveriesPage() {
             </Table>
           )
         }
-      </Read>
+      </Shown>
     </section>
   );
 }

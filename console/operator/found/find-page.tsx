@@ -1,11 +1,11 @@
 import { Navigate } from '@tanstack/react-router';
 import { inWords } from '../../parts/outcome.tsx';
 import { Sentence } from '../../parts/sentence.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useId } from '../parts/address.ts';
 import { MerchantName } from '../parts/names.tsx';
-import { Read } from '../parts/screen.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Found } from '../shapes.ts';
 
@@ -29,7 +29,7 @@ export function FoundPage() {
   useTitle(`Find ${id}`);
   const found = useCommand<readonly Found[]>('find', { id });
   return (
-    <Read of={found}>
+    <Shown query={found}>
       {(list) => {
         const [first, ...others] = list;
         const only = others.length === 0 && first ? placeOf(first) : undefined;
@@ -47,7 +47,7 @@ export function FoundPage() {
           </section>
         );
       }}
-    </Read>
+    </Shown>
   );
 }
 

@@ -4,26 +4,26 @@ import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
 import { Sentence } from '../../parts/sentence.tsx';
 import { shortId } from '../../parts/short-id.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useId } from '../parts/address.ts';
 import { MerchantName } from '../parts/names.tsx';
-import { Read } from '../parts/screen.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Story } from '../shapes.ts';
 
 const EVERY_MS = 5000;
 
-/** What became of a transaction, an account or a user, as its merchant reads it. */
+/** The story of a transaction, an account or a user, as its merchant reads it. */
 export function StoryPage() {
   const id = useId();
   useTitle(`Story ${shortId(id)}`);
   const stories = useCommand<readonly Story[]>('story', { id }, { everyMs: EVERY_MS });
   return (
-    <Read of={stories}>
+    <Shown query={stories}>
       {(list) => list.map((story) => <OneStory key={story.merchantId} story={story} />)}
-    </Read>
+    </Shown>
   );
 }
 

@@ -4,12 +4,13 @@ import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
 import { Sentence } from '../../parts/sentence.tsx';
 import { shortId } from '../../parts/short-id.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { Countdown, Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useId } from '../parts/address.ts';
 import { MerchantName, ProducerName } from '../parts/names.tsx';
-import { Panel, Read } from '../parts/screen.tsx';
+import { Panel } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { DeliveryLook, EventLook } from '../shapes.ts';
@@ -22,7 +23,7 @@ export function EventPage() {
   useTitle(`Event ${shortId(id)}`);
   const event = useCommand<EventLook>('events-get', { id }, { everyMs: EVERY_MS });
   return (
-    <Read of={event}>
+    <Shown query={event}>
       {({ eventId, merchantId, type, subType, subjectId, occurredAt, publishedBy, endpoints }) => (
         <>
           <section className="panel">
@@ -53,7 +54,7 @@ export function EventPage() {
           </Panel>
         </>
       )}
-    </Read>
+    </Shown>
   );
 }
 
@@ -62,7 +63,7 @@ export function DeliveryPage() {
   const id = useId();
   useTitle(`Delivery ${shortId(id)}`);
   const delivery = useCommand<DeliveryLook>('deliveries-get', { id }, { everyMs: EVERY_MS });
-  return <Read of={delivery}>{(look) => <Delivery look={look} />}</Read>;
+  return <Shown query={delivery}>{(look) => <Delivery look={look} />}</Shown>;
 }
 
 function Delivery({ look }: { readonly look: DeliveryLook }) {

@@ -1,11 +1,12 @@
 import { Foreign } from '../../parts/foreign.tsx';
 import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useId } from '../parts/address.ts';
-import { Panel, Read } from '../parts/screen.tsx';
+import { Panel } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Change, Endpoint, Key, MerchantLook } from '../shapes.ts';
@@ -23,7 +24,7 @@ export function MerchantPage() {
   const merchant = useCommand<MerchantLook>('merchants-get', { id }, { everyMs: EVERY_MS });
   useTitle(merchant.data?.name ?? 'Merchant');
   return (
-    <Read of={merchant}>
+    <Shown query={merchant}>
       {(look) => (
         <>
           <Head look={look} />
@@ -32,7 +33,7 @@ export function MerchantPage() {
           <LastChanges merchant={id} />
         </>
       )}
-    </Read>
+    </Shown>
   );
 }
 
@@ -83,7 +84,7 @@ function Endpoints({ merchant }: { readonly merchant: string }) {
   );
   return (
     <Panel title="Endpoints">
-      <Read of={page}>
+      <Shown query={page}>
         {({ items, next }) => (
           <>
             {items.length === 0 ? <p>It has none: its events are accepted, and sent nowhere.</p> : null}
@@ -100,7 +101,7 @@ function Endpoints({ merchant }: { readonly merchant: string }) {
             {next === null ? null : <p className="note">These are the newest 100.</p>}
           </>
         )}
-      </Read>
+      </Shown>
     </Panel>
   );
 }
@@ -157,7 +158,7 @@ function Keys({ merchant }: { readonly merchant: string }) {
   const keys = useCommand<readonly Key[]>('keys-list');
   return (
     <Panel title="Keys">
-      <Read of={keys}>
+      <Shown query={keys}>
         {(all) => {
           const own = all.filter(
             ({ merchantId, revokedAt }) => merchantId === merchant && revokedAt === null,
@@ -179,7 +180,7 @@ function Keys({ merchant }: { readonly merchant: string }) {
             </Table>
           );
         }}
-      </Read>
+      </Shown>
     </Panel>
   );
 }
@@ -188,7 +189,7 @@ function LastChanges({ merchant }: { readonly merchant: string }) {
   const changes = useCommand<readonly Change[]>('audit-list', { merchant, limit: CHANGES });
   return (
     <Panel title="Changes">
-      <Read of={changes}>{(list) => <Changes list={list} />}</Read>
+      <Shown query={changes}>{(list) => <Changes list={list} />}</Shown>
       <p>
         <Way to="/audit" search={{ merchant }}>
           All changes

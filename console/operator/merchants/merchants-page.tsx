@@ -1,7 +1,7 @@
 import { Foreign } from '../../parts/foreign.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
-import { Read } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Merchant } from '../shapes.ts';
@@ -14,7 +14,7 @@ export function MerchantsPage() {
   return (
     <section className="panel">
       <h1>Merchants</h1>
-      <Read of={merchants}>
+      <Shown query={merchants}>
         {(list) =>
           list.length === 0 ? (
             <p>
@@ -45,7 +45,7 @@ export function MerchantsPage() {
             </Table>
           )
         }
-      </Read>
+      </Shown>
     </section>
   );
 }

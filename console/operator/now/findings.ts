@@ -20,7 +20,7 @@ const STALE_SECONDS = 5;
 const WAITING_SECONDS = 10;
 export const HEADROOM_SECONDS = 86_400;
 export const FREE_BYTES = 1024 ** 3;
-/** So many hosts that fail at once have us in common. */
+/** The number of hosts that fail at once from which on the fault is ours: they have nothing else in common. */
 const HOSTS_MIN = 5;
 
 const lasting = (seconds: number) => formatDuration(seconds * SECOND_MS);

@@ -2,10 +2,11 @@ import { formatDuration } from '../../../client/duration.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
 import { Sentence } from '../../parts/sentence.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
-import { Panel, Read } from '../parts/screen.tsx';
+import { Panel } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Newest, Status } from '../shapes.ts';
@@ -23,9 +24,9 @@ export function NowPage() {
   const status = useCommand<Status>('status', {}, { everyMs: EVERY_MS });
   const newest = useCommand<Newest>('deliveries-summary', {}, { everyMs: EVERY_MS });
   return (
-    <Read of={status}>
-      {(state) => <Read of={newest}>{(summary) => <Now state={state} newest={summary} />}</Read>}
-    </Read>
+    <Shown query={status}>
+      {(state) => <Shown query={newest}>{(summary) => <Now state={state} newest={summary} />}</Shown>}
+    </Shown>
   );
 }
 

@@ -110,7 +110,7 @@ function AutoDisabled() {
   );
 }
 
-/** What waits for a person. */
+/** Numbers of things that wait for a person. */
 function Owners({ state }: { readonly state: Status }) {
   const onHold = state.merchants?.onHold;
   const [cause] = state.quarantine ?? [];
@@ -134,7 +134,7 @@ function Owners({ state }: { readonly state: Status }) {
   );
 }
 
-/** What room is left. */
+/** Free disk, and time until retention deletes. */
 function Room({ state }: { readonly state: Status }) {
   const headrooms = state.streams.flatMap(({ headroomSeconds }) => headroomSeconds ?? []);
   return (

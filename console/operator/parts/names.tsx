@@ -17,7 +17,7 @@ export function MerchantName({ id }: { readonly id: string }) {
   );
 }
 
-/** Who published an event: the name of the key, else its hint; what is no key stays as it is. */
+/** Names the key that published an event, by its name, else its hint; anything that is no key stays as it is. */
 export function ProducerName({ publishedBy }: { readonly publishedBy: string | null | undefined }) {
   const { data } = useCommand<readonly Key[]>('keys-list');
   if (publishedBy == null) return 'a producer that was not noted';

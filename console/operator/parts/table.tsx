@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 interface Props {
-  /** What the table has, for those who hear the page. */
+  /** The name of the table for screen readers. */
   readonly label: string;
   readonly columns: readonly string[];
   readonly children: ReactNode;

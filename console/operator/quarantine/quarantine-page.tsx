@@ -1,12 +1,13 @@
 import { Foreign } from '../../parts/foreign.tsx';
 import { inWords } from '../../parts/outcome.tsx';
 import { shortId } from '../../parts/short-id.ts';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useFilters } from '../parts/address.ts';
 import { MerchantName, ProducerName } from '../parts/names.tsx';
-import { Panel, Read } from '../parts/screen.tsx';
+import { Panel } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Summary } from '../shapes.ts';
@@ -28,7 +29,7 @@ export function QuarantinePage() {
     <>
       <section className="panel">
         <h1>Quarantine</h1>
-        <Read of={summary}>
+        <Shown query={summary}>
           {(list) =>
             list.length === 0 ? (
               <p>It is empty: every event could be routed.</p>
@@ -51,7 +52,7 @@ export function QuarantinePage() {
               </ul>
             )
           }
-        </Read>
+        </Shown>
         <p className="note">
           Records stay for 30 days. <Way to="/runbook/HookrailQuarantined">What to do</Way>
         </p>
@@ -59,19 +60,19 @@ export function QuarantinePage() {
           <Replay key={reason} label={`Put all back: ${inWords(reason)}`} given={{ reason }} />
         )}
       </section>
-      <Read of={records}>
+      <Shown query={records}>
         {(list) => (
           <>
             <Producers list={list} />
             <Records list={list} />
           </>
         )}
-      </Read>
+      </Shown>
     </>
   );
 }
 
-/** Who published the records: whoever published many at once has something to correct. */
+/** Counts the records by producer: one that published many has something to correct. */
 function Producers({ list }: { readonly list: readonly Quarantined[] }) {
   const names = [...new Set(list.map(({ publishedBy }) => publishedBy))];
   if (list.length === 0) return null;

@@ -2,25 +2,26 @@ import { type MarkedLine, markedLines } from '../../../services/domain/content/m
 import { Foreign } from '../../parts/foreign.tsx';
 import { Id } from '../../parts/id.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useLook } from '../api.ts';
 import { useId } from '../parts/address.ts';
 import { MerchantName, ProducerName } from '../parts/names.tsx';
-import { Panel, Read } from '../parts/screen.tsx';
+import { Panel } from '../parts/screen.tsx';
 import { Way } from '../parts/way.tsx';
 import { Replay } from './replay.tsx';
-import type { Shown } from './shapes.ts';
+import type { ShownRecord } from './shapes.ts';
 
 /** One record in clear text, with its fault marked, and what a replay would do. */
 export function RecordPage() {
   const position = useId();
   useTitle('Quarantined record');
-  const record = useLook<Shown>('quarantine-show', { position });
-  return <Read of={record}>{(shown) => <Record shown={shown} />}</Read>;
+  const record = useLook<ShownRecord>('quarantine-show', { position });
+  return <Shown query={record}>{(shown) => <Record shown={shown} />}</Shown>;
 }
 
-function Record({ shown }: { readonly shown: Shown }) {
+function Record({ shown }: { readonly shown: ShownRecord }) {
   const { position, at, title, detail, cause, remedy, reason, eventId, merchantId, publishedBy, place } =
     shown;
   const isConflict = shown.asNewEvent !== undefined;
@@ -83,7 +84,7 @@ function Record({ shown }: { readonly shown: Shown }) {
   );
 }
 
-function Content({ shown }: { readonly shown: Shown }) {
+function Content({ shown }: { readonly shown: ShownRecord }) {
   const { unreadable, event, task, journal, faults, base64 } = shown;
   if (unreadable !== null)
     return (

@@ -17,7 +17,7 @@ export interface Quarantined {
 }
 
 /** A record as `quarantine show` has it. */
-export interface Shown extends Quarantined {
+export interface ShownRecord extends Quarantined {
   readonly cause: string;
   readonly event: unknown;
   readonly task?: unknown;

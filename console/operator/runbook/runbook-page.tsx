@@ -5,7 +5,7 @@ import { useId } from '../parts/address.ts';
 import { NoScreen } from '../parts/no-screen.tsx';
 import { piecesOf, sectionOf } from './section.ts';
 
-/** What to do: the section of an alert of docs/operate/README.md, which is a part of the bundle. */
+/** Shows the section of an alert in docs/operate/README.md, which is a part of the bundle. */
 export function RunbookPage() {
   const alert = useId();
   useTitle(alert);

@@ -1,8 +1,8 @@
+import { Shown } from '../../parts/shown.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { useFilters } from '../parts/address.ts';
 import { MerchantName } from '../parts/names.tsx';
-import { Read } from '../parts/screen.tsx';
 import type { Change } from '../shapes.ts';
 import { Changes } from './changes.tsx';
 
@@ -28,7 +28,7 @@ export function AuditPage() {
           </button>
         </p>
       )}
-      <Read of={changes}>
+      <Shown query={changes}>
         {(list) => (
           <>
             <Changes list={list} isOfAll={merchant === undefined} />
@@ -46,7 +46,7 @@ export function AuditPage() {
             </p>
           </>
         )}
-      </Read>
+      </Shown>
     </section>
   );
 }

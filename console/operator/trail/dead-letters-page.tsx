@@ -1,9 +1,9 @@
 import { inWords } from '../../parts/outcome.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useCommand } from '../api.ts';
 import { MerchantName } from '../parts/names.tsx';
-import { Read } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import { Way } from '../parts/way.tsx';
 import type { Summary } from '../shapes.ts';
@@ -33,7 +33,7 @@ export function DeadLettersPage() {
         Deliveries that failed seven times, or were refused. <Way to="/replays">A replay</Way> of what failed
         sends them again. <Way to="/runbook/HookrailDeadLetters">What to do</Way>
       </p>
-      <Read of={summary}>
+      <Shown query={summary}>
         {(list) => (
           <ul className="lines">
             {list.map(({ reason, count, newest }) => (
@@ -46,8 +46,8 @@ export function DeadLettersPage() {
             ))}
           </ul>
         )}
-      </Read>
-      <Read of={letters}>
+      </Shown>
+      <Shown query={letters}>
         {(list) =>
           list.length === 0 ? (
             <p>There is none.</p>
@@ -76,7 +76,7 @@ export function DeadLettersPage() {
             </Table>
           )
         }
-      </Read>
+      </Shown>
     </section>
   );
 }

@@ -1,11 +1,12 @@
 import { type FormEvent, useState } from 'react';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { inWords, Outcome } from '../../parts/outcome.tsx';
+import { Shown } from '../../parts/shown.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/title.ts';
 import { useChange, useCommand } from '../api.ts';
 import { MerchantName } from '../parts/names.tsx';
-import { Panel, Read } from '../parts/screen.tsx';
+import { Panel } from '../parts/screen.tsx';
 import { Table } from '../parts/table.tsx';
 import type { Merchant } from '../shapes.ts';
 
@@ -41,7 +42,7 @@ export function ReplaysPage() {
       <Start />
       <Panel title="Replays">
         {cancel.error ? <ErrorPanel error={cancel.error} /> : null}
-        <Read of={replays}>
+        <Shown query={replays}>
           {(list) =>
             list.length === 0 ? (
               <p>There was none.</p>
@@ -60,7 +61,7 @@ export function ReplaysPage() {
               </Table>
             )
           }
-        </Read>
+        </Shown>
       </Panel>
     </>
   );

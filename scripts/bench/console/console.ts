@@ -1,5 +1,5 @@
 /**
- * What the console costs: how much consoles that are open slow down live deliveries, and how a page of Live does in a real
+ * Measures the cost of the console: how much consoles that are open slow down live deliveries, and how a page of Live does in a real
  * browser while events arrive, with a full log behind it. An open console is a session, the reads of Live, and a stream.
  */
 import { request } from 'undici';

@@ -17,7 +17,7 @@ export interface TurnsOptions {
   readonly turns: number;
 }
 
-/** What the deliveries are measured beside. */
+/** The readers beside which deliveries are measured. */
 export interface Neighbour {
   begin(): Promise<void>;
   end(): Promise<void>;

@@ -20,7 +20,7 @@ import { findEndpoint } from './read-endpoints.ts';
 
 const PREVIEW_BYTES = 1024;
 
-/** What an event is made of that a merchant asks for. */
+/** The type, subType and entity of an event that a merchant asks for. */
 export interface EventNamed {
   readonly type: EventType;
   readonly subType: string;

@@ -15,7 +15,7 @@ export interface EndpointVerdict {
   readonly side: Side;
   /** Sentences; times are in the form of the API. */
   readonly says: string;
-  /** What helps, where something does. */
+  /** The remedy; null where there is none. */
   readonly remedy: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What happens to the bytes of a webhook, or to the secret, on the way to the check: each undone, with its sentence. */
+/** Changes that the bytes of a webhook, or its secret, undergo on the way to the check. Each can be undone, and has a sentence. */
 
 /** One change that was undone. The sentence names the cause and the remedy. */
 export type Undone = string;

@@ -97,7 +97,7 @@ function tokensOf(text: string): readonly Token[] {
   return tokens;
 }
 
-/** What may stand between a name and its value: `:`, `=>`, and `[]string{` of Go. */
+/** The separators between a name and its value: `:`, `=>`, and `[]string{` of Go. */
 const BETWEEN = new Set([':', '=', '>', '[', ']', 'string', '{']);
 const BETWEEN_MAX = 6;
 

@@ -41,7 +41,7 @@ export interface CapturedRequest {
   readonly body: Uint8Array;
 }
 
-/** What may have been signed: an HMAC-SHA256 of the message with the key is compared with the signatures. */
+/** A message and key that may have been signed: their HMAC-SHA256 is compared with the signatures. */
 export interface Form {
   readonly key: Uint8Array<ArrayBuffer>;
   readonly message: Uint8Array<ArrayBuffer>;

@@ -108,7 +108,7 @@ function refusalOf(error: unknown): Pick<Refused, 'status' | 'code' | 'retryAfte
   return { status: 503, code: 'command_failed', retryAfterSeconds: undefined };
 }
 
-/** Whoever knows the token signs in, under a name that the audit then has. */
+/** Signs in a person who knows the token, under a name that the audit then has. */
 function openSession(service: OperatorService, sessions: OperatorSessions): Handler {
   const failed = new FailedAttempts({ ...service, perMinuteMax: FAILED_TOKENS_MAX });
   return async (request, response) => {

@@ -26,7 +26,7 @@ import { movableClock } from '../../support/movable-clock.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 
 const MINUTE_MS = 60_000;
-/** What a page of another site makes a browser add. */
+/** The headers that a browser adds to a request of another site. */
 const CROSS_SITE = {
   origin: 'https://evil.example',
   'sec-fetch-site': 'cross-site',

@@ -17,7 +17,7 @@ interface Found {
   readonly kind: 'merchant' | 'event' | 'subject' | 'delivery' | 'endpoint' | 'replay' | 'key' | 'request';
   readonly id: string;
   readonly merchantId: string | null;
-  /** What it is, in a few words. */
+  /** A description in a few words. */
   readonly says: string;
 }
 

@@ -2,7 +2,7 @@ import { timestamp } from '../../../api/endpoint-json.ts';
 import type { DeliveryRecord, EndpointRecord } from '../../../store/store.ts';
 import { type OperatorDeps, on } from '../command.ts';
 
-/** What the newest deliveries and the failing endpoints of all merchants say: is it us, or is it them? */
+/** Summarises the newest deliveries and the failing endpoints of all merchants, which tells whether it is us or them. */
 
 export const NEWEST_COMMANDS = {
   'deliveries summary': on('store', {
