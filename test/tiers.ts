@@ -40,6 +40,12 @@ export const THOROUGH: readonly Thorough[] = [
     why: 'they install, build and start what a reader would',
   },
   {
+    what: 'screens of the consoles in a browser, beside `console-in-browser` and `keyboard`',
+    suites:
+      /^console\/(attacks\/texts|(endpoints|missed|operator)-in-browser|catalogue|frames|play|verify|white-label)$/,
+    why: 'each opens every screen in four layouts',
+  },
+  {
     what: 'whole flows of the simulator, the operator and the executable',
     suites:
       /^(simulator\/(dead-ends|failing-pipeline|kafka|listen\/listen|scenario\/check|two-apis)|operator\/(audited|store-copy|streams)|executable\/(executable|launcher))$/,

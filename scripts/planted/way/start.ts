@@ -21,6 +21,15 @@ export const START_BUGS: readonly PlantedBug[] = [
     title: 's are used for ',
   },
   {
+    id: 'session-shorter-than-its-threshold',
+    bug: 'connections to Kafka authenticate for each request near the end of a token, and are refused',
+    file: 'services/kafka-client/client/access.ts',
+    text: 'REAUTHENTICATION_MS = 3000',
+    replacement: 'REAUTHENTICATION_MS = 10_000',
+    test: 'test/guarantees/kafka/access/tokens.test.ts',
+    title: 'delivers each event once while its sessions end and begin again',
+  },
+  {
     id: 'token-endpoint-repeats-secret',
     bug: 'the secret of a Kafka client is in the line of a failed start, when the token endpoint repeats it',
     file: 'services/kafka-client/client/bearer-tokens.ts',

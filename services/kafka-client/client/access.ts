@@ -29,13 +29,20 @@ export interface KafkaAccess {
   readonly sasl: SaslOptions | null;
 }
 
+/**
+ * kafkajs authenticates a connection again before the first request in this part of its session's end. A broker refuses
+ * to do so twice within a second (KIP-368), thus a session must begin with more than this: with the default of 10 s, one on
+ * a token that is about to end authenticated for each request, and all were refused.
+ */
+const REAUTHENTICATION_MS = 3000;
+
 /** Returns kafkajs's settings of a connection. */
 export function connectionOf({ brokers, clientId, tls, sasl }: KafkaAccess): KafkaConfig {
   return {
     brokers: [...brokers],
     clientId,
     ...(tls === null ? {} : { ssl: sslOf(tls) }),
-    ...(sasl === null ? {} : { sasl: mechanismOf(sasl) }),
+    ...(sasl === null ? {} : { sasl: mechanismOf(sasl), reauthenticationThreshold: REAUTHENTICATION_MS }),
   };
 }
 

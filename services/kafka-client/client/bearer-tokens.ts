@@ -38,7 +38,7 @@ const SAID_CHARACTERS_MAX = 300;
 const LIFETIME_S = 300;
 /** A token is renewed after this part of its lifetime. */
 const RENEWED_AFTER = 0.8;
-/** kafkajs authenticates a connection anew when less than 10 s of its session are left: by then the token must be a new one. */
+/** A connection authenticates again near the end of its token (access.ts): there must be a new one, by the brokers' clocks. */
 const LEFT_MS_MIN = 12_000;
 /** The characters of a token (RFC 6750, section 2.1): others would change the message that carries it. */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;

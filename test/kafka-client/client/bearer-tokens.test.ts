@@ -45,7 +45,7 @@ describe('the access tokens of a client', () => {
   it.each([
     [3600, 2879, 2881],
     [60, 47, 49],
-    // kafkajs authenticates again when 10 s are left: the token must be a new one then.
+    // A connection authenticates again when 3 s are left: the token must be a new one then.
     [30, 17, 19],
     [20, 9, 11],
   ])('with a lifetime of %i s are used for %i s, and renewed after %i s', async (lifetime, used, renewed) => {
