@@ -190,5 +190,17 @@ export interface Story {
       readonly deliveries: readonly Pick<Delivery, 'deliveryId' | 'status' | 'attemptsMade'>[];
     }[];
   }[];
+  readonly quarantine: {
+    readonly searched: string;
+    readonly events: readonly {
+      readonly at: string;
+      readonly eventId: string | null;
+      readonly type: string | null;
+      readonly subType: string | null;
+      readonly title: string;
+      readonly detail: string;
+      readonly remedy: string;
+    }[];
+  };
   readonly endpoints: readonly { readonly endpointId: string; readonly url: string | null }[];
 }

@@ -4,13 +4,22 @@ import type { Quarantined } from '../domain/quarantine.ts';
 /** A quarantined event without its bytes. */
 export type QuarantinedHead = Omit<Quarantined, 'bytes' | 'origin'>;
 
-/**
- * Which quarantined records: those of an event id, whoever they are for; or those for one merchant whose event id, subject or
- * entity is `about`.
- */
+/** Which quarantined records: those of an event id; or those whose event id, subject or entity is `about`, of one merchant or of all. */
 export type QuarantineWanted =
   | { readonly eventId: string }
-  | { readonly merchantId: string; readonly about: string };
+  | { readonly about: string; readonly merchantId?: string | undefined };
+
+/** Returns the ids by which a record is found. */
+export function idsOf({ eventId, subjectId, entityId }: QuarantinedHead): readonly string[] {
+  return [...new Set([eventId, subjectId, entityId].flatMap((id) => id ?? []))];
+}
+
+/** Returns whether a record is among the wanted ones. */
+export function isWanted(head: QuarantinedHead, wanted: QuarantineWanted): boolean {
+  if ('eventId' in wanted) return head.eventId === wanted.eventId;
+  const isOfMerchant = wanted.merchantId === undefined || head.merchantId === wanted.merchantId;
+  return isOfMerchant && idsOf(head).includes(wanted.about);
+}
 
 /** At most QUARANTINED_FOUND_MAX, newest first. */
 export interface QuarantinedFound {

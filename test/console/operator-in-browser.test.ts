@@ -5,9 +5,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { toolAnswer } from '../support/service/operator-tool.ts';
 import { faultsOf, type Opened, openPage } from './support/console-browser.ts';
 import { consoleSuite, FLOW_MAX_MS, HAS_BROWSER, SCREENS, WAIT_MAX_MS } from './support/console-suite.ts';
-import { startOperatedService, tokenOf } from './support/operated-service.ts';
+import { besidesOperated, startOperatedService, tokenOf } from './support/operated-service.ts';
 
 const suite = consoleSuite(async () => {
   const service = await startOperatedService();
@@ -72,7 +73,7 @@ describe.skipIf(!HAS_BROWSER)("the operator's console", { timeout: FLOW_MAX_MS }
     await page.getByRole('row', { name: /^1 .*500/ }).waitFor();
     expect(faults).toEqual([]);
     await find(page, 'nothing-has-this');
-    await page.getByText('nothing has the id nothing-has-this: it may be in quarantine').waitFor();
+    await page.getByText('nothing has the id nothing-has-this: it was deleted with age').waitFor();
     expect(await page.locator('.panel.error code').textContent()).toMatch(/^[0-9a-f-]{36}$/);
     await context.close();
   });
@@ -107,6 +108,13 @@ describe.skipIf(!HAS_BROWSER)("the operator's console", { timeout: FLOW_MAX_MS }
     await page.getByRole('button', { name: /^Publish it under the new id/ }).click();
     await page.getByRole('button', { name: /^Yes: Publish it/ }).click();
     await page.getByText('1 put back').waitFor();
+    const [unknown] = await toolAnswer(
+      besidesOperated(suite.service).environment,
+      ...['quarantine', 'list', '--reason', 'unknown_merchant'],
+    );
+    await find(page, unknown.eventId);
+    await page.getByText('There is no such merchant').waitFor();
+    await page.locator('.outcome.bad', { hasText: 'in quarantine' }).waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

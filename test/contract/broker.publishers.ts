@@ -143,17 +143,22 @@ export function publisherGuarantees(bench: GiveBench): void {
         occurredAt: 1_700_000_001_000,
       }),
     );
-    await refuse(anEvent({ merchantId: foreign, entityId, data: second.data }));
-    const found = async (about: string, of = merchantId) =>
-      (await broker.quarantine.find({ merchantId: of, about })).records.map(({ eventId }) => eventId);
+    const others = await refuse(anEvent({ merchantId: foreign, entityId, data: second.data }));
+    const found = async (about: string, of: string | null = merchantId) =>
+      (await broker.quarantine.find({ merchantId: of ?? undefined, about })).records.map(
+        ({ eventId }) => eventId,
+      );
     const all = async () => [
       await found(entityId),
       await found(transactionUuid),
       await found(first.eventId),
       await found(first.eventId, foreign),
       await found(randomUUID()),
+      await found(transactionUuid, null),
+      (await found(entityId, null)).length,
     ];
-    const expected = [[second.eventId, first.eventId], [second.eventId], [first.eventId], [], []];
+    const ofBoth = [others.eventId, second.eventId];
+    const expected = [[second.eventId, first.eventId], [second.eventId], [first.eventId], [], [], ofBoth, 3];
     expect(await all()).toEqual(expected);
     broker = await bench().crash(broker);
     expect(await all()).toEqual(expected);

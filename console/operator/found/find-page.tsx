@@ -67,11 +67,13 @@ const SCREENS: Readonly<Record<string, string>> = {
   event: '/events/',
   delivery: '/deliveries/',
   merchant: '/merchants/',
+  quarantined: '/subjects/',
 };
 
 /** Returns the address of a thing; of an endpoint, a key and a request that of the merchant. */
 function placeOf({ kind, id, merchantId }: Found): string | undefined {
   if (kind === 'replay') return '/replays';
+  if (kind === 'quarantined' && merchantId === null) return '/quarantine';
   const screen = SCREENS[kind];
   if (screen !== undefined) return screen + encodeURIComponent(id);
   return merchantId === null ? undefined : `/merchants/${merchantId}`;

@@ -28,7 +28,7 @@ export function StoryPage() {
 }
 
 function OneStory({ story }: { readonly story: Story }) {
-  const { kind, state, subjectId, merchantId, held, hasMore, events, endpoints } = story;
+  const { kind, state, subjectId, merchantId, held, hasMore, events, quarantine, endpoints } = story;
   const nameOf = (endpointId: string) => {
     const url = endpoints.find((each) => each.endpointId === endpointId)?.url;
     return url ? labelOf({ description: '', url }) : `${shortId(endpointId)} (deleted)`;
@@ -77,7 +77,27 @@ function OneStory({ story }: { readonly story: Story }) {
             </ul>
           </li>
         ))}
+        {quarantine.events.map(({ at, eventId, type, subType, title, detail, remedy }) => (
+          <li key={`${at} ${eventId}`}>
+            <h2>
+              <Time at={at} />{' '}
+              <Foreign text={`${type ?? 'An event'}${subType === null ? '' : `/${subType}`}`} />
+            </h2>
+            <p>
+              <Outcome tone="bad">in quarantine</Outcome> <Sentence text={title} />
+            </p>
+            <p>
+              <Foreign text={detail} />
+            </p>
+            <p>
+              <Sentence text={remedy} /> <Way to="/quarantine">Quarantine</Way>
+            </p>
+          </li>
+        ))}
       </ol>
+      {quarantine.searched === 'none' ? (
+        <p className="warning">The quarantine could not be looked through.</p>
+      ) : null}
     </section>
   );
 }

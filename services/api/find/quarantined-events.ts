@@ -2,11 +2,13 @@
  * The events of a merchant that are in quarantine: they were never routed, so the store does not have them. A search for
  * an event finds here why it was not sent.
  */
-import type { Broker, QuarantinedHead } from '../../broker/broker.ts';
+import type { Broker, QuarantinedFound, QuarantinedHead } from '../../broker/broker.ts';
 import type { Store } from '../../store/store.ts';
 import type { ApiContext } from '../context.ts';
 
-export interface QuarantineDeps extends Pick<Store, 'erasures' | 'log'> {
+type Stored = Pick<Store, 'erasures' | 'log'>;
+
+export interface QuarantineDeps extends Stored {
   readonly quarantine: Pick<Broker['quarantine'], 'find'>;
 }
 
@@ -31,8 +33,15 @@ export async function quarantinedAbout(
   about: string,
 ): Promise<QuarantineSearch> {
   const found = await deps.quarantine.find({ merchantId, about }).catch(() => undefined);
-  if (found === undefined) return NOT_SEARCHED;
-  const { records, since } = found;
+  return found === undefined ? NOT_SEARCHED : unsentOf(deps, merchantId, found);
+}
+
+/** Leaves out records of a merchant's events that were routed. */
+export async function unsentOf(
+  deps: Stored,
+  merchantId: string,
+  { records, since }: QuarantinedFound,
+): Promise<QuarantineSearch> {
   const isLeft = await Promise.all(records.map((record) => isUnsent(deps, merchantId, record)));
   return {
     records: records.filter((_, index) => isLeft[index]),
@@ -47,7 +56,7 @@ export async function quarantinedAbout(
  * entity, which retention deletes, count as gone.
  */
 async function isUnsent(
-  { erasures, log }: QuarantineDeps,
+  { erasures, log }: Stored,
   merchantId: string,
   { eventId, entityId, reason, deliveryId, at }: QuarantinedHead,
 ): Promise<boolean> {

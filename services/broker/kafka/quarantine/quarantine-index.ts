@@ -2,6 +2,8 @@ import type { Bounds } from '../../../kafka-client/client/admins.ts';
 import type { TopicReader, TopicRecord } from '../../../kafka-client/client/topic-reader.ts';
 import {
   headOf,
+  idsOf,
+  isWanted,
   QUARANTINED_FOUND_MAX,
   type QuarantinedFound,
   type QuarantinedHead,
@@ -26,8 +28,8 @@ interface Options extends Omit<RecordStoreOptions, 'reader' | 'log'> {
 }
 
 /**
- * The newest records of the quarantine by their event ids and by what they are about, in memory: a topic finds nothing by an id. The first look
- * reads the end of the topic, each later one only what was appended since. So a look costs little however full the
+ * The newest records of the quarantine by the ids that they are about, in memory: a topic finds nothing by an id. The first
+ * look reads the end of the topic, each later one only what was appended since. So a look costs little however full the
  * quarantine is, and knows what was there when it began.
  */
 export class QuarantineIndex {
@@ -37,6 +39,7 @@ export class QuarantineIndex {
   readonly #next = new Map<number, number>();
   /** In the order of reading. */
   readonly #records = new Map<string, QuarantinedHead>();
+  /** Keys of records by each id. */
   readonly #keysOf = new Map<string, Set<string>>();
   #since: number | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -49,9 +52,12 @@ export class QuarantineIndex {
 
   async find(wanted: QuarantineWanted): Promise<QuarantinedFound> {
     await this.#caughtUp();
-    const keys = [...(this.#keysOf.get(termOf(wanted)) ?? [])];
-    const records = keys.flatMap((key) => this.#records.get(key) ?? []);
-    const newest = records.sort((one, other) => other.at - one.at).slice(0, QUARANTINED_FOUND_MAX);
+    const id = 'eventId' in wanted ? wanted.eventId : wanted.about;
+    const records = [...(this.#keysOf.get(id) ?? [])].flatMap((key) => this.#records.get(key) ?? []);
+    const newest = records
+      .filter((head) => isWanted(head, wanted))
+      .sort((one, other) => other.at - one.at)
+      .slice(0, QUARANTINED_FOUND_MAX);
     return { records: newest, since: this.#since };
   }
 
@@ -116,13 +122,13 @@ export class QuarantineIndex {
     const read = readable(() => records.decode('quarantined', item.value as Buffer));
     if (!read) return;
     const head = headOf(read);
-    const terms = termsOf(head);
-    if (terms.length === 0) return;
+    const ids = idsOf(head);
+    if (ids.length === 0) return;
     this.#records.set(key, head);
-    for (const term of terms) {
-      const keys = this.#keysOf.get(term);
+    for (const id of ids) {
+      const keys = this.#keysOf.get(id);
       if (keys) keys.add(key);
-      else this.#keysOf.set(term, new Set([key]));
+      else this.#keysOf.set(id, new Set([key]));
     }
     for (const [oldest, { at: oldestAt }] of this.#records) {
       if (this.#records.size <= this.#recordsMax) break;
@@ -135,10 +141,10 @@ export class QuarantineIndex {
     const head = this.#records.get(key);
     if (!head) return;
     this.#records.delete(key);
-    for (const term of termsOf(head)) {
-      const keys = this.#keysOf.get(term);
+    for (const id of idsOf(head)) {
+      const keys = this.#keysOf.get(id);
       keys?.delete(key);
-      if (keys?.size === 0) this.#keysOf.delete(term);
+      if (keys?.size === 0) this.#keysOf.delete(id);
     }
   }
 
@@ -152,19 +158,6 @@ export class QuarantineIndex {
     this.#keysOf.clear();
     this.#since = null;
   }
-}
-
-/** Returns what a record is found by: its event id; and its ids beside its merchant's. */
-function termsOf({ eventId, merchantId, subjectId, entityId }: QuarantinedHead): readonly string[] {
-  const about = merchantId === null ? [] : [eventId, subjectId, entityId].flatMap((id) => id ?? []);
-  return [
-    ...(eventId === null ? [] : [termOf({ eventId })]),
-    ...new Set(about.map((id) => termOf({ merchantId: merchantId ?? '', about: id }))),
-  ];
-}
-
-function termOf(wanted: QuarantineWanted): string {
-  return JSON.stringify('eventId' in wanted ? [wanted.eventId] : [wanted.merchantId, wanted.about]);
 }
 
 /** Returns undefined for a record of another build: it is logged where it is listed. */

@@ -97,7 +97,7 @@ export class Reader {
     const records =
       'eventId' in wanted
         ? quarantinedOf.all(wanted.eventId, limit)
-        : quarantinedAbout.all({ ...wanted, limit });
+        : quarantinedAbout.all({ about: wanted.about, merchantId: wanted.merchantId ?? null, limit });
     return { kind: 'records', records, more: records.length === limit };
   }
 
@@ -181,7 +181,7 @@ function prepare(db: Database.Database) {
     quarantinedOf: db.prepare<[string, number], StoredRecord>(
       'SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine WHERE event_id = ? ORDER BY id DESC LIMIT ?',
     ),
-    quarantinedAbout: db.prepare<[{ merchantId: string; about: string; limit: number }], StoredRecord>(
+    quarantinedAbout: db.prepare<[{ merchantId: string | null; about: string; limit: number }], StoredRecord>(
       `SELECT CAST(id AS TEXT) AS key, schema, blob FROM quarantine
       WHERE id IN (${['event_id', 'subject_id', 'entity_id'].map(newestAbout).join(' UNION ')})
       ORDER BY id DESC LIMIT :limit`,
@@ -197,9 +197,10 @@ function prepare(db: Database.Database) {
   };
 }
 
-/** Returns the query of the newest records of a merchant with the id in this column. */
+/** Returns the query of the newest records, of a merchant or of all, with the id in this column. */
 function newestAbout(column: string): string {
   return `SELECT id FROM (
-    SELECT id FROM quarantine WHERE merchant_id = :merchantId AND ${column} = :about ORDER BY id DESC LIMIT :limit
+    SELECT id FROM quarantine WHERE ${column} = :about AND (:merchantId IS NULL OR merchant_id = :merchantId)
+    ORDER BY id DESC LIMIT :limit
   )`;
 }

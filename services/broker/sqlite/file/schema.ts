@@ -34,9 +34,8 @@ const TABLES = `
     schema INTEGER NOT NULL, blob BLOB NOT NULL
   );
   CREATE INDEX quarantine_of_event ON quarantine(event_id, id);
-  CREATE INDEX quarantine_about_event ON quarantine(merchant_id, event_id, id);
-  CREATE INDEX quarantine_about_subject ON quarantine(merchant_id, subject_id, id) WHERE subject_id IS NOT NULL;
-  CREATE INDEX quarantine_about_entity ON quarantine(merchant_id, entity_id, id) WHERE entity_id IS NOT NULL;
+  CREATE INDEX quarantine_of_subject ON quarantine(subject_id, id) WHERE subject_id IS NOT NULL;
+  CREATE INDEX quarantine_of_entity ON quarantine(entity_id, id) WHERE entity_id IS NOT NULL;
   CREATE TABLE dead_letter(
     id INTEGER PRIMARY KEY AUTOINCREMENT, schema INTEGER NOT NULL, blob BLOB NOT NULL
   );

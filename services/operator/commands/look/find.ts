@@ -1,9 +1,11 @@
 import { timestamp } from '../../../api/endpoint-json.ts';
 import { subjectIdFrom, subjectKindOf } from '../../../domain/catalog/subject.ts';
 import { isUuid } from '../../../domain/ids.ts';
+import { QUARANTINE_TEXTS } from '../../../domain/routing/quarantine-texts.ts';
 import type { Given } from '../arguments.ts';
 import { type OperatorDeps, on } from '../command.ts';
 import { OperatorError } from '../operator-error.ts';
+import { lookInQuarantine, notSearched, type QuarantineLook } from './in-quarantine.ts';
 import { ownersOf } from './story.ts';
 
 /** Says what an id is, whichever merchant it belongs to. */
@@ -14,7 +16,16 @@ const ARGS = {
 
 /** One thing that has the id. `id` is the one that its own command takes. */
 interface Found {
-  readonly kind: 'merchant' | 'event' | 'subject' | 'delivery' | 'endpoint' | 'replay' | 'key' | 'request';
+  readonly kind:
+    | 'merchant'
+    | 'event'
+    | 'subject'
+    | 'delivery'
+    | 'endpoint'
+    | 'replay'
+    | 'key'
+    | 'request'
+    | 'quarantined';
   readonly id: string;
   readonly merchantId: string | null;
   /** A description in a few words. */
@@ -44,14 +55,28 @@ const FINDERS: readonly Finder[] = [
   requests,
 ];
 
-async function find({ store }: OperatorDeps, { id: given }: Given<typeof ARGS>) {
+async function find(deps: OperatorDeps, { id: given }: Given<typeof ARGS>) {
   const text = given.trim();
   const id = subjectIdFrom(text) ?? (isUuid(text) ? text.toLowerCase() : text);
-  const found = (await Promise.all(FINDERS.map((each) => each(store, id)))).flat();
+  const [quarantine, ...stored] = await Promise.all([
+    lookInQuarantine(deps, id),
+    ...FINDERS.map((each) => each(deps.store, id)),
+  ]);
+  const found = [...stored.flat(), ...quarantined(quarantine, id)];
   if (found.length > 0) return found;
   throw new OperatorError(
-    `nothing has the id ${text}: it may be in quarantine (see quarantine list), was deleted with age, or was never there`,
+    `nothing has the id ${text}: it was deleted with age, or was never there${notSearched(quarantine)}`,
   );
+}
+
+/** Returns one for each merchant; null: the event could not be read that far. */
+function quarantined({ records }: QuarantineLook, id: string): readonly Found[] {
+  const newest = new Map([...records].reverse().map((record) => [record.merchantId, record]));
+  return [...newest].map(([merchantId, { type, subType, at, reason }]) => {
+    const event = type === undefined ? 'an event' : `${type}/${subType}`;
+    const says = `${event} in quarantine since ${timestamp(at)}, ${QUARANTINE_TEXTS[reason].title} (quarantine list --about ${id})`;
+    return { kind: 'quarantined', id, merchantId, says };
+  });
 }
 
 /** By the id or by the name. */

@@ -1,3 +1,4 @@
+import { isWanted } from '../../../broker/quarantine-find.ts';
 import { QUARANTINE_REASONS, type Quarantined } from '../../../domain/quarantine.ts';
 import { type Arguments, type Given, timeOf } from '../arguments.ts';
 
@@ -5,19 +6,24 @@ import { type Arguments, type Given, timeOf } from '../arguments.ts';
 export const FILTER = {
   reason: { type: 'text', choices: QUARANTINE_REASONS, describe: 'Only events quarantined for this reason' },
   merchant: { type: 'text', describe: 'Only events of this merchant' },
+  about: {
+    type: 'text',
+    describe: 'Only events with this event id, or about this transaction, account or user',
+  },
   since: { type: 'time', describe: 'Only events quarantined since this time (RFC 3339, or 30m, 2h, 7d ago)' },
 } as const satisfies Arguments;
 
 /** The same, with the time in milliseconds since the epoch; undefined = any. */
 export type Filter = Omit<Given<typeof FILTER>, 'since'> & { readonly since: number | undefined };
 
-export function filterOf({ reason, merchant, since }: Given<typeof FILTER>, now: number): Filter {
-  return { reason, merchant, since: timeOf(since, now) };
+export function filterOf({ since, ...given }: Given<typeof FILTER>, now: number): Filter {
+  return { ...given, since: timeOf(since, now) };
 }
 
-export function matcherOf({ reason, merchant, since }: Filter): (record: Quarantined) => boolean {
+export function matcherOf({ reason, merchant, about, since }: Filter): (record: Quarantined) => boolean {
   return (record) =>
     (reason === undefined || record.reason === reason) &&
     (merchant === undefined || record.merchantId === merchant) &&
+    (about === undefined || isWanted(record, { about })) &&
     (since === undefined || record.at >= since);
 }

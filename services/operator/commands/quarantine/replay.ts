@@ -68,15 +68,15 @@ export const REPLAYED = {
 type Chosen = Given<typeof REPLAYED>;
 
 /** Whether records are chosen by what they are, and not by their positions. */
-function isChoice({ all = false, reason, merchant, since }: Chosen): boolean {
-  return all || [reason, merchant, since].some((value) => value !== undefined);
+function isChoice({ all = false, reason, merchant, about, since }: Chosen): boolean {
+  return all || [reason, merchant, about, since].some((value) => value !== undefined);
 }
 
 /** Returns what is wrong with a choice: it must be one of both. */
 export function refuseChoice(given: Chosen): string | undefined {
   const { positions = [] } = given;
   if (isChoice(given) !== positions.length > 0) return undefined;
-  return 'give positions (see quarantine list), or --all, --reason, --merchant or --since';
+  return 'give positions (see quarantine list), or --all, --reason, --merchant, --about or --since';
 }
 
 /**
