@@ -4,12 +4,9 @@ import { type ListKey, listCursor } from './list-cursor.ts';
 /** The most rows of one page, whatever is requested. */
 const PAGE_MAX = 1000;
 /** The most rows that one page examines: where few match, it ends early. */
-const EXAMINED_MAX = 10_000;
+const EXAMINED_MAX = 5000;
 /** Rows that the first step of a page examines: enough where most match. */
 const FIRST_STEP_MIN = 200;
-/** Rows of each further step, some milliseconds of an engine's time: then it is another page's turn. */
-const STEP = 500;
-
 /** One step of a page: it examines `count` rows after a place, for `wanted` that match. */
 export interface ListStep {
   readonly before: ListKey;
@@ -44,9 +41,15 @@ export interface ListRequest<Row> {
  */
 export class ListPages {
   readonly #turns: FairTurns;
+  readonly #step: number;
 
-  constructor(atOnce: number) {
+  /**
+   * `atOnce`: the pages that share the engine from their second step on. `step`: the rows of each such step, some
+   * milliseconds of its time.
+   */
+  constructor({ atOnce, step }: { readonly atOnce: number; readonly step: number }) {
     this.#turns = new FairTurns(atOnce);
+    this.#step = step;
   }
 
   /** Takes rows until the page is full, or as many were examined as one page may; `next`: where the following one begins. */
@@ -58,7 +61,7 @@ export class ListPages {
     const rows: Row[] = [];
     let before = start;
     for (let examined = 0; examined < EXAMINED_MAX; ) {
-      const count = examined === 0 ? Math.max(FIRST_STEP_MIN, limit + 1) : STEP;
+      const count = examined === 0 ? Math.max(FIRST_STEP_MIN, limit + 1) : this.#step;
       // One more than the page has: its presence means that there is a next page.
       const step = { before, count, wanted: limit + 1 - rows.length };
       const found =

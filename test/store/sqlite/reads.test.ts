@@ -17,6 +17,7 @@ import { ListReads } from '../../../services/store/sqlite/lists/list-reads.ts';
 import { MetricReads } from '../../../services/store/sqlite/lists/metric-reads.ts';
 import { BodyReads } from '../../../services/store/sqlite/log/body-reads.ts';
 import { BodyWrites } from '../../../services/store/sqlite/log/body-writes.ts';
+import { DeliveryReads } from '../../../services/store/sqlite/log/delivery-reads.ts';
 import { EndpointHealth } from '../../../services/store/sqlite/log/endpoint-health.ts';
 import { JournalWriter } from '../../../services/store/sqlite/log/journal-writer.ts';
 import { LogReads } from '../../../services/store/sqlite/log/log-reads.ts';
@@ -102,12 +103,14 @@ describe('a query of the delivery log', () => {
     const index = 'delivery_failing (endpoint=? AND status=? AND created_at>?';
     expect(failing).toContain(`SEARCH delivery USING COVERING INDEX ${index}`);
     expect(none).toEqual([]);
-    expect(planOf(db, ListReads.deliverySql)).toEqual(
-      ['d', 'ev', 'n', 'm'].map((table) => `SEARCH ${table} USING INTEGER PRIMARY KEY (rowid=?)`),
-    );
+    const { deliverySql, eventSql, endpointSql, merchantSql } = DeliveryReads;
+    for (const sql of [deliverySql, eventSql, endpointSql, merchantSql])
+      expect(planOf(db, sql)).toEqual([
+        expect.stringMatching(/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid=\?\)$/),
+      ]);
     const lines = planOf(db, ListReads.eventsSql);
     expect(lines[0]).toMatch(/^SEARCH l USING PRIMARY KEY \(merchant=\? AND created_at>\?/);
-    expect(lines.slice(1)).toEqual(['SEARCH ev USING INTEGER PRIMARY KEY (rowid=?)']);
+    expect(lines.slice(1)).toEqual(['SEARCH ev USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN']);
     expect(planOf(db, FeedReads.listedSql)).toEqual([
       'SEARCH l USING PRIMARY KEY (merchant=? AND seq>? AND seq<?)',
       'SEARCH feed USING INTEGER PRIMARY KEY (rowid=?)',
@@ -215,8 +218,8 @@ describe('a query of the delivery log', () => {
       found.push(page.records.length);
       after = page.next ?? undefined;
     } while (after !== undefined);
-    expect(found).toEqual([1, 0, 1]);
-    expect(pages).toBe(3);
+    expect(found).toEqual([1, 0, 0, 0, 1]);
+    expect(pages).toBe(5);
     // A filter that an index has needs no such bound: one page has it all.
     const pending = await store.lists.deliveries(MERCHANT, { endpointId, status: 'exhausted', limit: 50 });
     expect(pending).toEqual({ records: [], next: null });

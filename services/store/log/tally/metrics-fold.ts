@@ -2,13 +2,15 @@ import type { FailureCode } from '../../../domain/attempt.ts';
 import type { MetricCounts, MetricGroup, MetricSeries, MetricsQuery } from '../../metrics.ts';
 import { EVENT_TYPE, FAILURE_CODE } from '../codes.ts';
 import { BUCKETS, percentile } from './latency-buckets.ts';
-import { type Cell, type Cells, cellIn, OUTCOME } from './tallies.ts';
+import { type Cell, type Cells, cellIn, eachCell, OUTCOME } from './tallies.ts';
 
 /** The failures in which a receiver was asked, so that the attempt's duration says how long it took. */
 const TIMED: readonly FailureCode[] = [
   ...(['response_timeout', 'http_1xx', 'http_3xx', 'http_4xx', 'http_5xx', 'endpoint_gone'] as const),
 ];
-const TIMED_CODES: ReadonlySet<number> = new Set([0, ...TIMED.map((code) => FAILURE_CODE.of[code])]);
+/** By code; 0 = none. */
+const TIMED_CODES: boolean[] = [true];
+for (const code of TIMED) TIMED_CODES[FAILURE_CODE.of[code]] = true;
 
 /** The counts of one point of one series. */
 export interface PointCounts {
@@ -27,6 +29,8 @@ export type FoldedQuery = Pick<MetricsQuery, 'from' | 'to' | 'step' | 'by' | 'ty
 export class MetricsFold {
   readonly #query: FoldedQuery;
   readonly #type: number | null;
+  /** That of the cell before: most are of the same. */
+  #last: PointCounts | undefined;
   /** By series and point. */
   readonly #counts = new Map<number, Map<number, PointCounts>>();
 
@@ -36,20 +40,32 @@ export class MetricsFold {
   }
 
   add(endpoint: number, createdAt: number, cells: Cells): void {
-    const { from, to, step, by } = this.#query;
-    if (createdAt < from || createdAt >= to) return;
-    const point = Math.floor((createdAt - from) / step);
-    for (const [key, count] of cells) {
-      const cell = cellIn(key);
-      if (this.#type !== null && cell.type !== this.#type) continue;
-      const series = seriesOf(by, cell, endpoint);
-      if (series === null) continue;
-      const counts = this.#point(series, point);
-      counts.attempts += count;
-      if (cell.outcome !== OUTCOME.delivered) counts.failed += count;
-      if (TIMED_CODES.has(cell.failureCode))
-        counts.buckets[cell.bucket] = (counts.buckets[cell.bucket] ?? 0) + count;
-    }
+    const point = this.#pointOf(createdAt);
+    if (point !== null) for (const [cell, count] of cells) this.#addCell(endpoint, point, cell, count);
+  }
+
+  /** Adds a tally as it is stored. */
+  addEncoded(endpoint: number, createdAt: number, cells: Uint8Array): void {
+    const point = this.#pointOf(createdAt);
+    if (point !== null) eachCell(cells, (cell, count) => this.#addCell(endpoint, point, cell, count));
+  }
+
+  /** Returns the point of a time; null: the query has none. */
+  #pointOf(createdAt: number): number | null {
+    const { from, to, step } = this.#query;
+    return createdAt < from || createdAt >= to ? null : Math.floor((createdAt - from) / step);
+  }
+
+  #addCell(endpoint: number, point: number, key: number, count: number): void {
+    const cell = cellIn(key);
+    if (this.#type !== null && cell.type !== this.#type) return;
+    const series = seriesOf(this.#query.by, cell, endpoint);
+    if (series === null) return;
+    const counts = this.#point(series, point);
+    counts.attempts += count;
+    if (cell.outcome !== OUTCOME.delivered) counts.failed += count;
+    if (TIMED_CODES[cell.failureCode] === true)
+      counts.buckets[cell.bucket] = (counts.buckets[cell.bucket] ?? 0) + count;
   }
 
   get counts(): readonly PointCounts[] {
@@ -57,6 +73,8 @@ export class MetricsFold {
   }
 
   #point(series: number, point: number): PointCounts {
+    const last = this.#last;
+    if (last?.series === series && last.point === point) return last;
     let points = this.#counts.get(series);
     if (!points) {
       points = new Map();
@@ -67,6 +85,7 @@ export class MetricsFold {
       counts = { series, point, attempts: 0, failed: 0, buckets: new Uint32Array(BUCKETS) };
       points.set(point, counts);
     }
+    this.#last = counts;
     return counts;
   }
 }

@@ -122,7 +122,8 @@ export class Tallies implements LogTallies {
       for (let endpoints = reading.number(); endpoints > 0; endpoints -= 1) {
         const endpoint = reading.number();
         const isWanted = wanted === undefined || wanted.has(endpoint);
-        reading.cells(reading.number(), isWanted ? this.#cells(createdAt, endpoint) : null);
+        const count = reading.number();
+        reading.cells(count, isWanted ? addingTo(this.#cells(createdAt, endpoint)) : passOver);
       }
     }
   }
@@ -151,8 +152,23 @@ export function encodeCells(cells: Cells): Buffer {
 
 /** Adds the encoded cells of a tally to cells. */
 export function addCells(cells: Cells, bytes: Uint8Array): void {
-  new Reading(bytes).cells(Number.POSITIVE_INFINITY, cells);
+  eachCell(bytes, addingTo(cells));
 }
+
+/** Visits the encoded cells of a tally. */
+export function eachCell(bytes: Uint8Array, visit: VisitCell): void {
+  new Reading(bytes).cells(Number.POSITIVE_INFINITY, visit);
+}
+
+type VisitCell = (cell: number, attempts: number) => void;
+
+function addingTo(cells: Cells): VisitCell {
+  return (cell, attempts) => {
+    cells.set(cell, (cells.get(cell) ?? 0) + attempts);
+  };
+}
+
+function passOver(): void {}
 
 function writeCells(into: number[], cells: Cells): void {
   let before = 0;
@@ -195,13 +211,12 @@ class Reading {
     }
   }
 
-  /** Adds up to `count` cells to others; null: passes over them. */
-  cells(count: number, into: Cells | null): void {
+  /** Visits up to `count` cells. */
+  cells(count: number, visit: VisitCell): void {
     let cell = 0;
     for (let left = count; left > 0 && this.hasMore; left -= 1) {
       cell += this.number();
-      const attempts = this.number();
-      into?.set(cell, (into.get(cell) ?? 0) + attempts);
+      visit(cell, this.number());
     }
   }
 }

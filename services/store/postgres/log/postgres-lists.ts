@@ -13,8 +13,11 @@ import { type DeliveryRow, type EventRow, toDelivery, toListed } from './log-row
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
 
-/** Pages whose filter matches little that use a connection at a time: the others are for everybody else. */
-const LONG_PAGES = 2;
+/**
+ * Two pages whose filter matches little use a connection at a time: the others are for everybody else. To plan a statement over
+ * all leaves takes as long as to examine thousands of rows.
+ */
+const LONG_PAGES = { atOnce: 2, step: 2500 };
 
 /** The lists of a merchant and of an endpoint, newest first. */
 export class PostgresLists implements MerchantLists {

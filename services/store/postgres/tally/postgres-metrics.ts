@@ -1,7 +1,7 @@
 import { FairTurns } from '../../../process/fair-turns.ts';
 import { MetricsFold, type PointCounts, toSeries } from '../../log/tally/metrics-fold.ts';
 import { inSteps, type TallyRange } from '../../log/tally/metrics-steps.ts';
-import { addCells, type Cells, Tallies } from '../../log/tally/tallies.ts';
+import { Tallies } from '../../log/tally/tallies.ts';
 import type { MetricSeries, Metrics, MetricsQuery } from '../../metrics.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { LogNames } from '../log/log-names.ts';
@@ -72,9 +72,7 @@ export class PostgresMetrics implements Metrics {
         pending.add(bytes, wanted);
         continue;
       }
-      const cells: Cells = new Map();
-      addCells(cells, bytes);
-      fold.add(endpoint, at, cells);
+      fold.addEncoded(endpoint, at, bytes);
     }
     for (const { endpoint, createdAt, cells } of pending.list)
       if (createdAt >= from && createdAt < to) fold.add(endpoint, createdAt, cells);

@@ -1,11 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { TRANSACTION_TYPES } from '../../../domain/catalog/subject.ts';
 import { packId } from '../../../sqlite/ids.ts';
 import { ABOUT_EVENTS_MAX, type About, aboutIdOf } from '../../log/about.ts';
-import { EVENT_TYPE } from '../../log/codes.ts';
 import { byNewest, type ListKey } from '../../log/list-cursor.ts';
 import { listedToSql } from '../log/list-index.ts';
 import type { EventRow } from '../log/log-rows.ts';
+import { aboutValues, IS_ABOUT } from './about-condition.ts';
 
 /** A row of the event list. `is_about`: 0 where it is not what the filter selects; absent where all are. */
 export type ListedRow = EventRow & {
@@ -14,24 +13,9 @@ export type ListedRow = EventRow & {
   readonly is_about?: number;
 };
 
-const TRANSACTIONS = TRANSACTION_TYPES.map((type) => EVENT_TYPE.of[type]).join(', ');
-
-/** The condition on what an event is about. */
-export const IS_ABOUT = `(:entity IS NULL OR ev.entity_id = :entity)
-  AND (:subject IS NULL OR coalesce(ev.subject_id, ev.entity_id) = :subject)
-  AND (:transaction IS NULL OR (ev.subject_id = :transaction AND ev.type IN (${TRANSACTIONS})))`;
-
 /** Without the data and the bodies, which take most of a row. */
 export const EVENT_COLUMNS = `ev.seq, ev.merchant, ev.event_id, ev.entity_id, ev.subject_id, ev.sequence, ev.entity_kind, ev.type, ev.sub_type,
   ev.occurred_at, ev.simulated, ev.created_at, ev.routed_at, ev.trace, ev.published_by`;
-
-type PackedId = Buffer | string | null;
-
-/** Returns the values of IS_ABOUT. */
-export function aboutValues({ entityId, subjectId, transactionId }: About) {
-  const packed = (id: string | undefined): PackedId => (id === undefined ? null : packId(id));
-  return { entity: packed(entityId), subject: packed(subjectId), transaction: packed(transactionId) };
-}
 
 /** Selects the events that the index has under a key. */
 const listedWhere = (condition: string) =>

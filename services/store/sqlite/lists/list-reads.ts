@@ -1,27 +1,34 @@
 import type { Database } from 'better-sqlite3';
 import { EVENT_TYPE, STATUS } from '../../log/codes.ts';
-import { byNewest, type ListKey } from '../../log/list-cursor.ts';
-import type { Examined, ListStep } from '../../log/list-pages.ts';
+import type { ListKey } from '../../log/list-cursor.ts';
+import type { ListStep } from '../../log/list-pages.ts';
 import { eventCondition } from '../../rows/event-condition.ts';
 import type { DeliveryFilter, DeliveryRecord, EventFilter, EventListed, MerchantLists } from '../../store.ts';
+import { DeliveryReads } from '../log/delivery-reads.ts';
 import { listedToSql } from '../log/list-index.ts';
-import { type DeliveryRow, SELECT_DELIVERY, toDelivery, toListed } from '../log/log-rows.ts';
-import { AboutReads, aboutValues, EVENT_COLUMNS, IS_ABOUT, type ListedRow } from './about-reads.ts';
+import { toDelivery, toListed } from '../log/log-rows.ts';
+import { aboutValues, IS_ABOUT } from './about-condition.ts';
+import { AboutReads, EVENT_COLUMNS, type ListedRow } from './about-reads.ts';
+import { areAllPassed, examine, isWithin, type SqliteExamined, type SqliteStep } from './examine.ts';
 import { newestKeys, type ReadKeys } from './newest-keys.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
 
-/** A step in this file: once every row behind a place is in the index, the newest rows need not be looked through again. */
-export interface SqliteStep extends ListStep {
-  readonly isListed: boolean;
+/** A delivery with what is known of it before its row is read; nothing where it failed. */
+interface DeliveryKey extends ListKey {
+  readonly type?: number;
+  /** 1: it is delivered. */
+  readonly delivered?: number;
 }
 
-export type Keyed<Listed> = ListKey & { readonly record: Listed };
+/** What a filter looks at. */
+type ExaminedRow = Pick<
+  ListedRow,
+  'seq' | 'created_at' | 'type' | 'sub_type' | 'routed_at' | 'trace' | 'is_about'
+>;
 
-export interface SqliteExamined<Listed> extends Examined<Keyed<Listed>> {
-  readonly isListed: boolean;
-}
+const NOTHING = aboutValues({});
 
 /** Stands for the deliveries that the index does not have yet, beside the numbers of endpoints, which begin at 1. */
 const UNLISTED = 0;
@@ -60,7 +67,7 @@ export class ListReads {
     this.#keys = db.prepare(ListReads.keysSql);
     this.#unlistedKeys = db.prepare(ListReads.unlistedKeysSql);
     this.#failingKeys = db.prepare(ListReads.failingKeysSql);
-    this.#delivery = db.prepare(ListReads.deliverySql);
+    this.#delivery = new DeliveryReads(db);
     this.#events = db.prepare(ListReads.eventsSql);
     this.#eventKeys = db.prepare(ListReads.eventKeysSql);
     this.#event = db.prepare(ListReads.eventSql);
@@ -75,7 +82,7 @@ export class ListReads {
   static readonly endpointsSql = 'SELECT seq FROM log_endpoint WHERE merchant = ?';
 
   /** The SQL of an endpoint's next keys, which the index alone has. */
-  static readonly keysSql = `SELECT created_at AS createdAt, seq FROM delivery_by_endpoint
+  static readonly keysSql = `SELECT created_at AS createdAt, seq, type, delivered FROM delivery_by_endpoint
     WHERE endpoint = :endpoint AND created_at >= :since AND (created_at, seq) < (:createdAt, :seq)
     ORDER BY created_at DESC, seq DESC LIMIT :limit`;
 
@@ -86,20 +93,18 @@ export class ListReads {
     ORDER BY created_at DESC, seq DESC LIMIT :limit`;
 
   /** The SQL of the next keys, of all endpoints of the merchant or of one, that the index does not have yet. */
-  static readonly unlistedKeysSql = `SELECT d.created_at AS createdAt, d.seq
+  static readonly unlistedKeysSql = `SELECT d.created_at AS createdAt, d.seq, d.type,
+    d.status = ${STATUS.of.delivered} AS delivered
     FROM delivery d CROSS JOIN log_endpoint n ON n.seq = d.endpoint
     WHERE d.seq > (${listedToSql('delivery')}) AND (:endpoint IS NULL OR d.endpoint = :endpoint)
     AND d.created_at >= :since AND (d.created_at, d.seq) < (:createdAt, :seq)
     AND (:merchant IS NULL OR n.merchant = :merchant)
     ORDER BY d.created_at DESC, d.seq DESC LIMIT :limit`;
 
-  /** CROSS JOIN keeps the order of SELECT_DELIVERY: a delivery that does not match costs no look at its event. */
-  static readonly deliverySql = `${SELECT_DELIVERY} WHERE d.seq = :seq
-    AND (:status IS NULL OR d.status = :status) AND (:type IS NULL OR d.type = :type)
-    AND (:subType IS NULL OR ev.sub_type = :subType) AND ${IS_ABOUT}`;
-
+  /** What a filter looks at, of each event; an event of another type is not looked at. */
   static readonly eventsSql =
-    `SELECT ${EVENT_COLUMNS}, ${IS_ABOUT} AS is_about FROM event_by_merchant l CROSS JOIN event ev ON ev.seq = l.seq
+    `SELECT l.seq, l.created_at, ev.type, ev.sub_type, ev.routed_at, ev.trace, ${IS_ABOUT} AS is_about
+    FROM event_by_merchant l LEFT JOIN event ev ON ev.seq = l.seq AND (:type IS NULL OR l.type = :type)
     WHERE l.merchant = :merchant AND l.created_at >= :since AND (l.created_at, l.seq) < (:createdAt, :seq)
     ORDER BY l.created_at DESC, l.seq DESC LIMIT :limit`;
 
@@ -127,8 +132,9 @@ export class ListReads {
     if (endpoints.length === 0) return { rows: [], last: undefined, isEnd: true, isListed: true };
     const only = options.endpointId === undefined ? null : (endpoints[0] ?? null);
     const conditions = deliveryConditions(options);
-    const find = ({ seq }: ListKey) => {
-      const row = this.#delivery.get({ seq, ...conditions }) as DeliveryRow | undefined;
+    const find = (key: DeliveryKey) => {
+      if (!mayMatch(key, conditions)) return undefined;
+      const row = this.#delivery.get(key.seq, conditions);
       return row && toDelivery(row, { merchantId: row.merchant_id, endpointId: row.endpoint_id });
     };
     const about = merchant === undefined ? undefined : this.#about.deliveries(merchant, options, only);
@@ -136,19 +142,20 @@ export class ListReads {
     const isFailing = options.status !== undefined && STATUS.of[options.status] > STATUS.of.delivered;
     const status = isFailing && options.status ? { status: STATUS.of[options.status] } : {};
     const since = options.since ?? 0;
-    let unlisted: readonly ListKey[] | undefined;
-    const read: ReadKeys = (endpoint, before, count) => {
+    let unlisted: readonly DeliveryKey[] | undefined;
+    const read: ReadKeys<DeliveryKey> = (endpoint, before, count) => {
       const values = { since, ...before, limit: count };
       if (isFailing) return this.#failingKeys.all({ endpoint, ...status, ...values }) as ListKey[];
-      if (endpoint !== UNLISTED) return this.#keys.all({ endpoint, ...values }) as ListKey[];
+      if (endpoint !== UNLISTED) return this.#keys.all({ endpoint, ...values }) as DeliveryKey[];
       // Each read walks all of them, so as many as a step can use are read at once.
       if (unlisted !== undefined) return [];
       const all = { merchant, endpoint: only, ...values, limit: step.count };
-      unlisted = this.#unlistedKeys.all(all) as ListKey[];
+      unlisted = this.#unlistedKeys.all(all) as DeliveryKey[];
       return unlisted;
     };
     const sources = isFailing || step.isListed ? endpoints : [UNLISTED, ...endpoints];
-    const keys = newestKeys(sources, read, step.before, step.wanted);
+    const isFiltered = conditions.type !== null || conditions.status !== null;
+    const keys = newestKeys(sources, read, step.before, isFiltered ? step.count : step.wanted);
     const found = examine(keys, step, find);
     return { ...found, isListed: areAllPassed(unlisted ?? [], found.last, step) };
   }
@@ -162,20 +169,22 @@ export class ListReads {
       return { rows: [], last: undefined, isEnd: true, isListed: true };
     const matches = listCondition(options, endpoint);
     const nameOf = (each: number) => String(this.#endpointName.get(each));
-    const find = ({ row }: { readonly row: ListedRow }) =>
-      matches(row)
-        ? toListed(row, merchantId ?? String(this.#merchantName.get(row.merchant)), nameOf)
-        : undefined;
+    const find = ({ row }: { readonly row: ExaminedRow | ListedRow }) => {
+      if (!matches(row)) return undefined;
+      const whole = 'event_id' in row ? row : (this.#event.get({ row: row.seq, ...NOTHING }) as ListedRow);
+      return toListed(whole, merchantId ?? String(this.#merchantName.get(whole.merchant)), nameOf);
+    };
     const about = this.#about.events(merchant, options);
     if (about) {
       const keys = [...withKeys(about)].filter(isWithin(options, step));
       return { ...examine(keys, step, find), isListed: true };
     }
     const bounds = { merchant, since: options.since ?? 0, ...step.before, limit: step.count };
-    const values = { ...bounds, ...aboutValues(options) };
+    const type = options.type === undefined ? null : EVENT_TYPE.of[options.type];
+    const values = { ...bounds, ...aboutValues(options), type };
     const unlisted = step.isListed ? [] : (this.#unlistedEvents.all(values) as ListedRow[]);
     const listed = merchant === null ? this.#everyEvent(options, step) : this.#events.all(values);
-    const rows = newestFirst(unlisted, listed as Iterable<ListedRow>);
+    const rows = newestFirst(unlisted, listed as Iterable<ExaminedRow | ListedRow>);
     const found = examine(withKeys(rows), step, find);
     const keys = unlisted.map(({ created_at, seq }) => ({ createdAt: created_at, seq }));
     return { ...found, isListed: areAllPassed(keys, found.last, step) };
@@ -186,7 +195,7 @@ export class ListReads {
     { since = 0, ...about }: EventOptions,
     { before: start, wanted }: ListStep,
   ): Generator<ListedRow> {
-    const read: ReadKeys = (merchant, before, limit) =>
+    const read: ReadKeys<ListKey> = (merchant, before, limit) =>
       this.#eventKeys.all({ merchant, since, ...before, limit }) as ListKey[];
     const merchants = this.#everyMerchant.all() as number[];
     for (const { seq: row } of newestKeys(merchants, read, start, wanted))
@@ -207,7 +216,7 @@ export class ListReads {
 }
 
 /** Merges two lists of events, each newest first. */
-function* newestFirst(some: readonly ListedRow[], others: Iterable<ListedRow>): Generator<ListedRow> {
+function* newestFirst<Row extends ExaminedRow>(some: readonly Row[], others: Iterable<Row>): Generator<Row> {
   let next = 0;
   for (const other of others) {
     for (let row = some[next]; row && isNewer(row, other); row = some[next]) {
@@ -219,47 +228,21 @@ function* newestFirst(some: readonly ListedRow[], others: Iterable<ListedRow>): 
   yield* some.slice(next);
 }
 
-function isNewer(one: ListedRow, other: ListedRow): boolean {
+function isNewer(one: ExaminedRow, other: ExaminedRow): boolean {
   return one.created_at > other.created_at || (one.created_at === other.created_at && one.seq > other.seq);
 }
 
-function* withKeys(rows: Iterable<ListedRow>): Generator<ListKey & { readonly row: ListedRow }> {
+function* withKeys<Row extends ExaminedRow>(rows: Iterable<Row>): Generator<ListKey & { readonly row: Row }> {
   for (const row of rows) yield { createdAt: row.created_at, seq: row.seq, row };
 }
 
-/** Examines as many rows as a step may, or until it has as many as are wanted. */
-function examine<Each extends ListKey, Listed>(
-  keys: Iterable<Each>,
-  { count, wanted }: ListStep,
-  find: (key: Each) => Listed | undefined,
-): Examined<Keyed<Listed>> {
-  const rows: Keyed<Listed>[] = [];
-  let examined = 0;
-  let last: ListKey | undefined;
-  for (const key of keys) {
-    if (examined === count || rows.length === wanted) return { rows, last, isEnd: false };
-    const record = find(key);
-    last = { createdAt: key.createdAt, seq: key.seq };
-    if (record !== undefined) rows.push({ ...last, record });
-    examined += 1;
-  }
-  // As many as a step may examine is as many as were read: there may be more.
-  return { rows, last, isEnd: examined < count };
-}
-
-/** Returns whether a step has passed all rows that the index does not have: there were no more than it could read. */
-function areAllPassed(unlisted: readonly ListKey[], last: ListKey | undefined, { count }: ListStep): boolean {
-  const oldest = unlisted.at(-1);
-  if (oldest === undefined) return true;
-  return unlisted.length < count && last !== undefined && byNewest(oldest, last) <= 0;
-}
-
-/** Returns whether a step may examine a row: it comes after the step's beginning, and is young enough. */
-function isWithin(
-  { since = 0 }: { readonly since?: number },
-  { before }: ListStep,
-): (key: ListKey) => boolean {
-  return (key) => key.createdAt >= since && byNewest(key, before) > 0;
+/** Returns whether a delivery must be read to know if it matches. */
+function mayMatch(
+  { type, delivered }: DeliveryKey,
+  wanted: { readonly type: number | null; readonly status: number | null },
+): boolean {
+  if (wanted.type !== null && type !== undefined && type !== wanted.type) return false;
+  return delivered !== 1 || wanted.status === null || wanted.status === STATUS.of.delivered;
 }
 
 function deliveryConditions({ status, type, subType, ...about }: DeliveryFilter) {
@@ -272,7 +255,7 @@ function deliveryConditions({ status, type, subType, ...about }: DeliveryFilter)
 }
 
 /** Returns the condition on an event's row. `endpoint`: the number of the filter's endpoint. */
-function listCondition(filter: EventFilter, endpoint: number | undefined): (row: ListedRow) => boolean {
+function listCondition(filter: EventFilter, endpoint: number | undefined): (row: ExaminedRow) => boolean {
   const matches = eventCondition(filter, endpoint);
   return (row) => row.routed_at !== null && row.is_about !== 0 && matches(row);
 }

@@ -3,7 +3,7 @@ import { EVERYBODY, type Examined, ListPages, type ListStep } from '../../log/li
 import type { DeliveryPage, EventPage, MerchantLists } from '../../store.ts';
 import type { ReaderOps } from '../reader.ts';
 import type { ThreadCalls } from '../thread-calls.ts';
-import type { Keyed, SqliteExamined } from './list-reads.ts';
+import type { Keyed, SqliteExamined } from './examine.ts';
 
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
@@ -12,7 +12,7 @@ type EventOptions = Parameters<MerchantLists['events']>[1];
 export class SqliteLists implements MerchantLists {
   readonly #reader: ThreadCalls<ReaderOps>;
   /** There is one reader, and another step would only wait in its queue, before other reads. */
-  readonly #pages = new ListPages(1);
+  readonly #pages = new ListPages({ atOnce: 1, step: 1000 });
 
   constructor(reader: ThreadCalls<ReaderOps>) {
     this.#reader = reader;

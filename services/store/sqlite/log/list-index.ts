@@ -1,13 +1,21 @@
 import type { Database } from 'better-sqlite3';
+import { STATUS } from '../../log/codes.ts';
 
 /** Rows that go into an index together: few enough to be read one by one while they are not in it. */
 const GENERATION = 16_384;
 
-/** The lists: their tables and their indexes, which are tables themselves, in the order of these columns. */
+/**
+ * The lists: their tables and their indexes, which are tables themselves, in the order of these columns. `facts`: further
+ * ones that never change, so that a row which does not match need not be read.
+ */
 const LISTS = {
-  feed: { index: 'feed_by_merchant', columns: 'merchant, seq' },
-  event: { index: 'event_by_merchant', columns: 'merchant, created_at, seq' },
-  delivery: { index: 'delivery_by_endpoint', columns: 'endpoint, created_at, seq' },
+  feed: { index: 'feed_by_merchant', columns: 'merchant, seq', facts: [] },
+  event: { index: 'event_by_merchant', columns: 'merchant, created_at, seq', facts: ['type'] },
+  delivery: {
+    index: 'delivery_by_endpoint',
+    columns: 'endpoint, created_at, seq',
+    facts: ['type', `status = ${STATUS.of.delivered}`],
+  },
 } as const;
 
 type List = keyof typeof LISTS;
@@ -37,14 +45,14 @@ export class ListIndex {
   readonly #move;
 
   constructor(db: Database, list: List) {
-    const { index, columns } = LISTS[list];
+    const { index, columns, facts } = LISTS[list];
     const listedTo = listedToSql(list);
     const [owner] = columns.split(',');
     this.#waiting = db.prepare(`SELECT coalesce((SELECT max(seq) FROM ${list}), 0) - (${listedTo})`).pluck();
     const from = `${list} WHERE seq > (${listedTo})`;
     const also = ALSO[list];
     this.#fills = [
-      `INSERT INTO ${index} SELECT ${columns} FROM ${from} ORDER BY ${columns}`,
+      `INSERT INTO ${index} SELECT ${[columns, ...facts].join(', ')} FROM ${from} ORDER BY ${columns}`,
       ...(also === undefined ? [] : [also(from)]),
     ].map((text) => db.prepare(text));
     this.#setListedTo = db.prepare(

@@ -7,7 +7,8 @@ import { type DeliveryLog, type DeliveryOwner, EVENTS_OF_ID_MAX, type EventListe
 import { AttemptContentReads, headersText } from './attempt-contents.ts';
 import { bodyOf } from './bodies-column.ts';
 import { ContentReads } from './contents.ts';
-import { type DeliveryRow, type EventRow, SELECT_DELIVERY, toDelivery, toListed } from './log-rows.ts';
+import { DeliveryReads } from './delivery-reads.ts';
+import { type EventRow, toDelivery, toListed } from './log-rows.ts';
 
 type FullDelivery = NonNullable<Awaited<ReturnType<DeliveryLog['delivery']>>>;
 type FullEvent = NonNullable<Awaited<ReturnType<DeliveryLog['event']>>>;
@@ -42,7 +43,7 @@ export class LogReads {
     this.#merchant = db.prepare('SELECT seq FROM log_merchant WHERE merchant_id = ?').pluck();
     this.#deliveryById = db.prepare('SELECT delivery FROM delivery_by_id WHERE delivery_id = ?').pluck();
     this.#eventById = db.prepare('SELECT event FROM event_by_id WHERE event_id = ? AND merchant = ?').pluck();
-    this.#delivery = db.prepare(`${SELECT_DELIVERY} WHERE d.seq = ?`);
+    this.#delivery = new DeliveryReads(db);
     this.#attempts = db.prepare(
       `SELECT *, attempt_id % ${ATTEMPTS_PER_DELIVERY} AS number FROM attempt
        WHERE attempt_id BETWEEN ? AND ? ORDER BY attempt_id`,
@@ -83,7 +84,7 @@ export class LogReads {
     const found = seq ?? (this.#deliveryById.get(packId(deliveryId)) as number | undefined);
     if (found === undefined) return undefined;
     const endpoint = this.#endpoint.get(endpointId, merchantId) as number | undefined;
-    const row = this.#delivery.get(found) as (DeliveryRow & { readonly endpoint: number }) | undefined;
+    const row = this.#delivery.get(found);
     if (!row || row.endpoint !== endpoint) return undefined;
     const record = toDelivery(row, { merchantId, endpointId });
     const first = found * ATTEMPTS_PER_DELIVERY;

@@ -58,7 +58,7 @@ CREATE TABLE event_by_id (
   PRIMARY KEY (event_id, merchant)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE event_by_merchant (
-  merchant INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,
+  merchant INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL, type INTEGER NOT NULL,
   PRIMARY KEY (merchant, created_at, seq)
 ) STRICT, WITHOUT ROWID;
 
@@ -95,8 +95,10 @@ CREATE TABLE delivery (
   parked INTEGER
 ) STRICT;
 CREATE TABLE delivery_by_id (delivery_id ANY PRIMARY KEY NOT NULL, delivery INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- delivered: 1 when it was when the row was written, which is final; 0 says nothing.
 CREATE TABLE delivery_by_endpoint (
-  endpoint INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL,
+  endpoint INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL, type INTEGER NOT NULL,
+  delivered INTEGER NOT NULL,
   PRIMARY KEY (endpoint, created_at, seq)
 ) STRICT, WITHOUT ROWID;
 -- The few that a merchant looks for among very many delivered ones: failed, exhausted, cancelled, refused. Not pending:
