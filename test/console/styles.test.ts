@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const FOLDER = 'console/styles/';
 /** Sheets of what screens share. */
-const SHARED = ['base.css', 'main.css', 'parts.css', 'shell.css'];
+const SHARED = ['base.css', 'forms.css', 'main.css', 'parts.css', 'shell.css'];
 
 /** Returns the classes that a sheet styles by themselves, as `.tiles` does and `.panel .tiles` does not. */
 function classesOf(name: string): ReadonlySet<string> {

@@ -26,9 +26,9 @@ export const CONSOLE_BUGS: readonly PlantedBug[] = [
   {
     id: 'reordered-text-shown',
     bug: 'characters that reorder text are shown as they are in what a stranger wrote',
-    file: 'console/parts/foreign.tsx',
-    text: 'return <>{visibleLines(text)}</>;',
-    replacement: 'return <>{text}</>;',
+    file: 'console/parts/text.tsx',
+    text: 'return visibleLines(text);',
+    replacement: 'return text;',
     test: IN_BROWSER,
     title: 'shows markup of strangers as text',
   },
@@ -89,7 +89,7 @@ export const CONSOLE_BUGS: readonly PlantedBug[] = [
   {
     id: 'height-for-all',
     bug: 'any page that embeds the console hears its height',
-    file: 'console/shell/frame.ts',
+    file: 'console/shell/height.ts',
     text: 'window.parent.postMessage(message, origin)',
     replacement: "window.parent.postMessage(message, '*')",
     test: 'test/console/frames.test.ts',
@@ -98,7 +98,7 @@ export const CONSOLE_BUGS: readonly PlantedBug[] = [
   {
     id: 'tab-from-the-screens',
     bug: 'Tab goes on from the row of screens after each change of the screen',
-    file: 'console/shell/entry-in-sight.ts',
+    file: 'console/shell/frame.tsx',
     text: 'row.scrollLeft = before - (row.clientWidth - entry.offsetWidth) / 2;',
     replacement: "entry.scrollIntoView({ inline: 'center', block: 'nearest' });",
     test: 'test/console/keyboard.test.ts',
