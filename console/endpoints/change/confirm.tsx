@@ -42,6 +42,7 @@ export function Confirm({ does, children, onConfirm, isPending, whyNot, isDanger
       </Button>
       {isAsked && whyNot === undefined ? (
         <fieldset
+          className="stack"
           ref={question}
           tabIndex={-1}
           onKeyDown={({ key }) => (key === 'Escape' ? close() : undefined)}
