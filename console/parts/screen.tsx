@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type AnyRouter, Link } from '@tanstack/react-router';
-import { Children, type ReactNode, useEffect, useState } from 'react';
+import { Children, Fragment, type ReactNode, useEffect, useState } from 'react';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import { Refusal } from '../api/refusal.ts';
 import { Button, Copy } from './controls.tsx';
@@ -67,10 +67,10 @@ export function Facts({ children }: { readonly children: ReactNode }) {
     <p className="facts">
       {Children.toArray(children).map((fact, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the facts of one thing never move
-        <span key={index}>
+        <Fragment key={index}>
           {index === 0 ? '' : ' · '}
           {fact}
-        </span>
+        </Fragment>
       ))}
     </p>
   );

@@ -90,10 +90,10 @@ export const CONSOLE_BUGS: readonly PlantedBug[] = [
     id: 'height-for-all',
     bug: 'any page that embeds the console hears its height',
     file: 'console/shell/height.ts',
-    text: 'window.parent.postMessage(message, origin)',
-    replacement: "window.parent.postMessage(message, '*')",
+    text: 'for (const origin of origins) window.parent.postMessage(message, origin);',
+    replacement: "window.parent.postMessage(message, '*');",
     test: 'test/console/frames.test.ts',
-    title: 'a page that was named embeds the console, and only it hears how high the console is',
+    title: 'a page that was not named hears no height, even where a browser lets it embed the console',
   },
   {
     id: 'tab-from-the-screens',
