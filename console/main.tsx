@@ -1,5 +1,5 @@
 import { router } from './routes.tsx';
-import { tellHeight } from './shell/frame.ts';
+import { tellHeight } from './shell/height.ts';
 import { takeLink } from './shell/link.ts';
 import { start } from './start.tsx';
 

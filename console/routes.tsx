@@ -5,133 +5,80 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { kindIn } from './catalogue/kind-named.ts';
 import { liveFiltersIn } from './live/live-filters.ts';
 import { missedSearchIn } from './missed/missed-search.ts';
-import { ErrorPanel } from './parts/error-panel.tsx';
-import { Loading } from './parts/loading.tsx';
-import { playIn } from './play/play-named.ts';
-import { NoPage } from './shell/no-page.tsx';
+import { NoPage } from './parts/screen.tsx';
+import { textsIn } from './parts/search.ts';
 import { Shell } from './shell/shell.tsx';
-import { deliveryNamedIn } from './verify/delivery-named.ts';
+import { ROUTER } from './start.tsx';
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NoPage });
-const getParentRoute = () => root;
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => <NoPage home={['/live', 'Live']} />,
+});
+const at = <Path extends string>(path: Path) => ({ getParentRoute: () => root, path });
+
+const LivePage = lazyRouteComponent(() => import('./live/live-page.tsx'), 'LivePage');
+const MissedPage = lazyRouteComponent(() => import('./missed/missed-page.tsx'), 'MissedPage');
+const FindPage = lazyRouteComponent(() => import('./find/find-page.tsx'), 'FindPage');
+const FoundPage = lazyRouteComponent(() => import('./find/find-page.tsx'), 'FoundPage');
+const EventPage = lazyRouteComponent(() => import('./find/find-page.tsx'), 'EventPage');
+const StoryPage = lazyRouteComponent(() => import('./story/story-page.tsx'), 'StoryPage');
+const DeliveryPage = lazyRouteComponent(() => import('./delivery/delivery-page.tsx'), 'DeliveryPage');
+const EndpointsPage = lazyRouteComponent(() => import('./endpoints/endpoints-page.tsx'), 'EndpointsPage');
+const NewPage = lazyRouteComponent(
+  () => import('./endpoints/change/new-endpoint-page.tsx'),
+  'NewEndpointPage',
+);
+const EndpointPage = lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage');
+const VerifyPage = lazyRouteComponent(() => import('./verify/verify-page.tsx'), 'VerifyPage');
+const PlayPage = lazyRouteComponent(() => import('./play/play-page.tsx'), 'PlayPage');
+const CataloguePage = lazyRouteComponent(() => import('./catalogue/catalogue-page.tsx'), 'CataloguePage');
 
 const home = createRoute({
-  getParentRoute,
-  path: '/',
+  ...at('/'),
   beforeLoad: () => {
     throw redirect({ to: '/live', replace: true });
   },
 });
 
-const live = createRoute({
-  getParentRoute,
-  path: '/live',
-  validateSearch: liveFiltersIn,
-  component: lazyRouteComponent(() => import('./live/live-page.tsx'), 'LivePage'),
-});
-
-const missed = createRoute({
-  getParentRoute,
-  path: '/missed',
-  validateSearch: missedSearchIn,
-  component: lazyRouteComponent(() => import('./missed/missed-page.tsx'), 'MissedPage'),
-});
-
-const find = createRoute({
-  getParentRoute,
-  path: '/find',
-  component: lazyRouteComponent(() => import('./find/find-page.tsx'), 'FindPage'),
-});
-
-const found = createRoute({
-  getParentRoute,
-  path: '/find/$id',
-  component: lazyRouteComponent(() => import('./find/find-page.tsx'), 'FoundPage'),
-});
-
-const event = createRoute({
-  getParentRoute,
-  path: '/events/$id',
-  component: lazyRouteComponent(() => import('./find/event-page.tsx'), 'EventPage'),
-});
-
-const story = createRoute({
-  getParentRoute,
-  path: '/subjects/$id',
-  component: lazyRouteComponent(() => import('./story/story-page.tsx'), 'StoryPage'),
-});
-
-const delivery = createRoute({
-  getParentRoute,
-  path: '/endpoints/$endpoint/deliveries/$id',
-  component: lazyRouteComponent(() => import('./delivery/delivery-page.tsx'), 'DeliveryPage'),
-});
-
-const endpoints = createRoute({
-  getParentRoute,
-  path: '/endpoints',
-  component: lazyRouteComponent(() => import('./endpoints/endpoints-page.tsx'), 'EndpointsPage'),
-});
-
-const newEndpoint = createRoute({
-  getParentRoute,
-  path: '/endpoints/new',
-  component: lazyRouteComponent(() => import('./endpoints/change/new-endpoint-page.tsx'), 'NewEndpointPage'),
-});
-
 const endpoint = createRoute({
-  getParentRoute,
-  path: '/endpoints/$endpoint',
-  beforeLoad: ({ params: { endpoint: id } }) => {
+  ...at('/endpoints/$endpoint'),
+  beforeLoad: ({ params }) => {
     throw redirect({
       to: '/endpoints/$endpoint/$part',
-      params: { endpoint: id, part: 'health' },
+      params: { ...params, part: 'health' },
       replace: true,
     });
   },
 });
 
-const endpointPart = createRoute({
-  getParentRoute,
-  path: '/endpoints/$endpoint/$part',
-  component: lazyRouteComponent(() => import('./endpoints/endpoint-page.tsx'), 'EndpointPage'),
-});
-
-const verify = createRoute({
-  getParentRoute,
-  path: '/verify',
-  validateSearch: deliveryNamedIn,
-  component: lazyRouteComponent(() => import('./verify/verify-page.tsx'), 'VerifyPage'),
-});
-
-const play = createRoute({
-  getParentRoute,
-  path: '/play',
-  validateSearch: playIn,
-  component: lazyRouteComponent(() => import('./play/play-page.tsx'), 'PlayPage'),
-});
-
-const catalogue = createRoute({
-  getParentRoute,
-  path: '/catalogue',
-  validateSearch: kindIn,
-  component: lazyRouteComponent(() => import('./catalogue/catalogue-page.tsx'), 'CataloguePage'),
-});
+/** The delivery whose request Verify begins with. */
+const deliveryNamedIn = textsIn('endpoint', 'delivery');
+/** The event that the catalogue shows. */
+const kindIn = textsIn('type', 'subType');
+/** A play, and the user that it is about: after a reload it goes on where it was. */
+const playIn = textsIn('scenario', 'user');
 
 export const router = createRouter({
+  ...ROUTER,
   routeTree: root.addChildren([
-    ...[home, live, missed, find, found, event, story, delivery],
-    ...[endpoints, newEndpoint, endpoint, endpointPart, verify, play, catalogue],
+    home,
+    createRoute({ ...at('/live'), validateSearch: liveFiltersIn, component: LivePage }),
+    createRoute({ ...at('/missed'), validateSearch: missedSearchIn, component: MissedPage }),
+    createRoute({ ...at('/find'), component: FindPage }),
+    createRoute({ ...at('/find/$id'), component: FoundPage }),
+    createRoute({ ...at('/events/$id'), component: EventPage }),
+    createRoute({ ...at('/subjects/$id'), component: StoryPage }),
+    createRoute({ ...at('/endpoints/$endpoint/deliveries/$id'), component: DeliveryPage }),
+    createRoute({ ...at('/endpoints'), component: EndpointsPage }),
+    createRoute({ ...at('/endpoints/new'), component: NewPage }),
+    endpoint,
+    createRoute({ ...at('/endpoints/$endpoint/$part'), component: EndpointPage }),
+    createRoute({ ...at('/verify'), validateSearch: deliveryNamedIn, component: VerifyPage }),
+    createRoute({ ...at('/play'), validateSearch: playIn, component: PlayPage }),
+    createRoute({ ...at('/catalogue'), validateSearch: kindIn, component: CataloguePage }),
   ]),
-  basepath: '/console',
-  defaultPreload: 'intent',
-  defaultPendingComponent: Loading,
-  defaultErrorComponent: ({ error, reset }) => (
-    <ErrorPanel error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
-  ),
 });
 
 declare module '@tanstack/react-router' {

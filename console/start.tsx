@@ -3,6 +3,17 @@ import { type AnyRouter, RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { makeQueryClient } from './api/reads.ts';
+import { ErrorPanel, Loading } from './parts/screen.tsx';
+
+/** What the routers of both consoles have in common. */
+export const ROUTER = {
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: ({ error, reset }: { readonly error: unknown; readonly reset: () => void }) => (
+    <ErrorPanel error={error instanceof Error ? error : new Error(String(error))} retry={reset} />
+  ),
+} as const;
 
 /** Shows a console in the page. Returns the element that it fills. */
 export function start(router: AnyRouter): HTMLElement {

@@ -24,10 +24,12 @@ import {
   sortsOf,
 } from './webhooks/body-schema.ts';
 import { consoleSamples } from './webhooks/console-samples.ts';
+import { consoleScenarios } from './webhooks/console-scenarios.ts';
 import { OCCURRED_AT, webhookParameters } from './webhooks/headers.ts';
 
 const TARGET = 'schemas/webhooks.yaml';
 const CONSOLE_TARGET = 'console/generated/samples.json';
+const SCENARIOS_TARGET = 'console/generated/scenarios.json';
 const USER = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
 const CORPORATE = 'c0a8b1f6-2d4e-4f7a-9b3c-5e6d7f8a9b01';
 const EVENT = '5c1f1f0e-2f35-4d0f-9d55-0d0a3e0c6b77';
@@ -177,4 +179,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   keepGenerated(TARGET, webhooksYaml(), 'the catalog or the samples');
   const samples = JSON.stringify(consoleSamples(sampleBody), null, 1);
   keepGenerated(CONSOLE_TARGET, `${samples}\n`, 'the catalog, the samples or docs/receivers');
+  const scenarios = JSON.stringify(consoleScenarios(), null, 1);
+  keepGenerated(SCENARIOS_TARGET, `${scenarios}\n`, 'the library of scenarios');
 }

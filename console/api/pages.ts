@@ -11,7 +11,7 @@ export interface Page<Item> {
   readonly next_cursor: string | null;
 }
 
-export interface Collected<Item> {
+interface Collected<Item> {
   readonly items: readonly Item[];
   /** The list has more items than were read. */
   readonly isCut: boolean;

@@ -36,13 +36,14 @@ export const lookUpQuery = (id: string) =>
     queryFn: () => bodyOf(rest.GET('/merchant/lookup/{any_id}', { params: { path: { any_id: id } } })),
   });
 
-export const storyQuery = (id: string) =>
-  queryOptions({
+export const storyQuery = (id: string) => {
+  const params = { path: { subject_id: id } };
+  return queryOptions({
     queryKey: ['story', id],
-    queryFn: () =>
-      bodyOf(rest.GET('/merchant/subjects/{subject_id}', { params: { path: { subject_id: id } } })),
+    queryFn: () => bodyOf(rest.GET('/merchant/subjects/{subject_id}', { params })),
     refetchInterval: AGAIN_MS,
   });
+};
 
 export const eventQuery = (id: string) =>
   queryOptions({
@@ -56,17 +57,14 @@ export function isEnded(status: string): boolean {
   return FINAL.includes(status);
 }
 
-export const deliveryQuery = (endpoint: string, id: string) =>
-  queryOptions({
+export const deliveryQuery = (endpoint: string, id: string) => {
+  const params = { path: { id: endpoint, delivery_id: id } };
+  return queryOptions({
     queryKey: ['delivery', endpoint, id],
-    queryFn: () =>
-      bodyOf(
-        rest.GET('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
-          params: { path: { id: endpoint, delivery_id: id } },
-        }),
-      ),
+    queryFn: () => bodyOf(rest.GET('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', { params })),
     refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : AGAIN_MS),
   });
+};
 
 /** All endpoints, the one behind the single webhook of 2.2.8 as well. */
 export const endpointsQuery = queryOptions({
@@ -112,9 +110,6 @@ export function readEvents(query: EventsQuery, options: CollectOptions) {
 
 /** Sends the event of a delivery again, to its endpoint, as a delivery of its own. */
 export function resend(endpoint: string, id: string): Promise<Resent> {
-  return bodyOf(
-    rest.POST('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend', {
-      params: { path: { id: endpoint, delivery_id: id } },
-    }),
-  );
+  const params = { path: { id: endpoint, delivery_id: id } };
+  return bodyOf(rest.POST('/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}/resend', { params }));
 }

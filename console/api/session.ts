@@ -42,9 +42,8 @@ async function read(): Promise<SignIn> {
 
 const sessionQuery = queryOptions({ queryKey: KEY, queryFn: read, staleTime: Number.POSITIVE_INFINITY });
 
-/** `isAsked`: not while a link waits to be opened, which makes another session. */
-export function useSignIn(isAsked = true) {
-  return useQuery({ ...sessionQuery, enabled: isAsked });
+export function useSignIn() {
+  return useQuery(sessionQuery);
 }
 
 /** Returns the session. Only screens behind the shell ask: it shows them to those who are signed in. */
@@ -53,20 +52,15 @@ export function useSession(): Session | undefined {
   return data?.state === 'in' ? data.session : undefined;
 }
 
-/** Spends a link. */
-export function openLink(client: QueryClient, link: string): Promise<void> {
-  return openSession(client, { link });
+/** Returns why this session changes nothing; undefined for one that may. */
+export function useReadOnly(): string | undefined {
+  return useSession()?.access === 'write' ? undefined : 'Your link is read-only.';
 }
 
-/** Signs in with what the service asks for. */
-export async function openSession(
-  client: QueryClient,
-  proof: Readonly<Record<string, string>>,
-): Promise<void> {
-  const body = JSON.stringify(proof);
-  const response = await exchange(
-    at({ method: 'POST', body, headers: { 'content-type': 'application/json' } }),
-  );
+/** Signs in with what the service asks for: a link, or the name and token of an operator. */
+export async function openSession(client: QueryClient, proof: Readonly<Record<string, string>>) {
+  const [body, headers] = [JSON.stringify(proof), { 'content-type': 'application/json' }];
+  const response = await exchange(at({ method: 'POST', body, headers }));
   client.setQueryData(KEY, entered(await response.json()));
 }
 

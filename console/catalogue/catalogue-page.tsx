@@ -1,15 +1,18 @@
 import { Link, useSearch } from '@tanstack/react-router';
-import { entityKindsOf, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
+import { useState } from 'react';
+import { entityKindsOf, fieldsOf, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_MEANINGS } from '../../services/domain/catalog/event-meanings.ts';
+import type { Field } from '../../services/domain/catalog/field.ts';
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
-import { API_VERSIONS } from '../../services/domain/endpoint.ts';
+import { API_VERSION_DEFAULT, API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { useTitle } from '../parts/title.ts';
+import { compareBodies, isDifferent } from '../../services/domain/versions/body-differences.ts';
+import samples from '../generated/samples.json' with { type: 'json' };
+import { Button } from '../parts/controls.tsx';
+import { JsonText } from '../parts/json-text.tsx';
+import { Pairs, Panel, Table, useTitle } from '../parts/screen.tsx';
+import { Marked } from '../parts/text.tsx';
 import { MachineGraph } from '../story/machine-graph.tsx';
-import { Fields } from './fields.tsx';
-import { Marked } from './marked.tsx';
-import { Payload } from './payload.tsx';
-import { Receivers } from './receivers.tsx';
 
 /** Every event that may come: what it means, what it holds, and how each version writes it. */
 export function CataloguePage() {
@@ -25,9 +28,8 @@ export function CataloguePage() {
   const table = MACHINES[type];
   return (
     <>
-      <section className="panel">
-        <h1>Catalogue</h1>
-        <nav className="kinds" aria-label="Types">
+      <Panel heading="h1" title="Catalogue">
+        <nav className="row kinds" aria-label="Types">
           {EVENT_TYPES.map((one) => (
             <Link
               key={one}
@@ -51,7 +53,7 @@ export function CataloguePage() {
           <MachineGraph type={type} table={table} reached={[subType]} />
         )}
         <SubTypes type={type} chosen={subType} />
-      </section>
+      </Panel>
       <Payload type={type} subType={subType} />
       <Fields type={type} />
       <Receivers />
@@ -61,7 +63,7 @@ export function CataloguePage() {
 
 function SubTypes({ type, chosen }: { readonly type: EventType; readonly chosen: string }) {
   return (
-    <dl className="sub-types">
+    <dl className="by-name sub-types">
       {SUB_TYPES[type].map((subType) => {
         const versions = API_VERSIONS.filter((version) => subTypesOf(type, version).includes(subType));
         return (
@@ -87,5 +89,144 @@ function SubTypes({ type, chosen }: { readonly type: EventType; readonly chosen:
         );
       })}
     </dl>
+  );
+}
+
+interface Row {
+  readonly path: string;
+  readonly field: Field;
+}
+
+function rowsOf(fields: readonly Field[], above: string): readonly Row[] {
+  return fields.flatMap((field) => {
+    const path = `${above}.${field.name}`;
+    return [{ path, field }, ...rowsOf(field.fields ?? [], field.kind === 'array' ? `${path}[]` : path)];
+  });
+}
+
+/** The fields of a type's data, with what each means and where it is shown. */
+function Fields({ type }: { readonly type: EventType }) {
+  return (
+    <Panel title="Fields of data">
+      <Table
+        label="Fields of data"
+        className="fields-of-data"
+        rows={rowsOf(fieldsOf(type), 'data')}
+        keyOf={({ path }) => path}
+        columns={[
+          ['Field', ({ path }) => <code>{path}</code>],
+          ['Kind', ({ field }) => `${field.kind}${field.required ? '' : ', optional'}`],
+          ['Shown on', ({ field }) => placesOf(field)],
+          [
+            'Meaning',
+            ({ field }) => (
+              <>
+                <Marked text={field.description} />
+                <Values field={field} />
+              </>
+            ),
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function placesOf({ on, versions }: Field): string {
+  const only = versions.length === API_VERSIONS.length ? '' : `; only in ${versions.join(', ')}`;
+  return `${on === 'all' ? 'all' : on.join(', ')}${only}`;
+}
+
+function Values({ field: { constant, values } }: { readonly field: Field }) {
+  const known = constant === undefined ? values : [constant];
+  if (known === undefined) return null;
+  return (
+    <span className="row note values">
+      {known.map((value) => (
+        <code key={value}>{value}</code>
+      ))}
+    </span>
+  );
+}
+
+const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = samples.bodies;
+/** The newest first. */
+const VERSIONS = [...API_VERSIONS].sort((a, b) =>
+  a === API_VERSION_DEFAULT ? -1 : b === API_VERSION_DEFAULT ? 1 : 0,
+);
+
+/** A sample of a body, as each version writes it, and what differs. */
+function Payload({ type, subType }: { readonly type: string; readonly subType: string }) {
+  const bodies = BODIES[`${type}/${subType}`] ?? {};
+  const [newer, older] = VERSIONS.map((version) => bodies[version]);
+  return (
+    <Panel title={`Body of ${type}/${subType}`}>
+      <div className="exchange">
+        {VERSIONS.map((version) => {
+          const body = bodies[version];
+          return (
+            <section key={version}>
+              <h3>Version {version}</h3>
+              {body === undefined ? (
+                <p className="note">
+                  This version does not have it: an endpoint of this version is not sent it.
+                </p>
+              ) : (
+                <JsonText text={body} what={`the body in version ${version}`} />
+              )}
+            </section>
+          );
+        })}
+      </div>
+      {newer === undefined || older === undefined ? null : <Differences older={older} newer={newer} />}
+    </Panel>
+  );
+}
+
+function Differences({ older, newer }: { readonly older: string; readonly newer: string }) {
+  const found = compareBodies(older, newer).filter(isDifferent);
+  if (found.length === 0) return <p className="note">Both versions write the same.</p>;
+  return (
+    <Pairs
+      all={found.map(({ path, older: before, newer: after }) => ({
+        name: path,
+        shown: <code>{path}</code>,
+        says: (
+          <>
+            {after === undefined ? `not in ${VERSIONS[0]}` : <code>{after}</code>} ·{' '}
+            {before === undefined ? `not in ${VERSIONS[1]}` : <code>{before}</code>}
+          </>
+        ),
+      }))}
+    />
+  );
+}
+
+const RECEIVERS = Object.entries(samples.receivers);
+
+/** The documented receivers, which verify a webhook before they take it. */
+function Receivers() {
+  const [chosen, setChosen] = useState(RECEIVERS[0]?.[0]);
+  const code = RECEIVERS.find(([language]) => language === chosen)?.[1] ?? '';
+  return (
+    <Panel title="Verify and receive">
+      <p>
+        A whole receiver. When its check fails, <Link to="/verify">Verify</Link> says why.
+      </p>
+      <fieldset className="row kinds">
+        <legend className="note">Language</legend>
+        {RECEIVERS.map(([language]) => (
+          <Button
+            kind="copy"
+            key={language}
+            aria-pressed={language === chosen}
+            onClick={() => setChosen(language)}
+          >
+            {language}
+          </Button>
+        ))}
+      </fieldset>
+      <JsonText text={code} what={`the receiver in ${chosen}`} />
+    </Panel>
   );
 }

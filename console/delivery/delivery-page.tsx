@@ -1,31 +1,26 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { deliveryQuery, eventQuery } from '../api/reads.ts';
+import { deliveryQuery, eventQuery, resend } from '../api/reads.ts';
+import { useReadOnly } from '../api/session.ts';
 import type { DeliveryDetail } from '../api/shapes.ts';
 import { SaveTicket } from '../exports/save-ticket.tsx';
-import { EndpointName } from '../parts/endpoint-name.tsx';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Id } from '../parts/id.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { inWords, Outcome, toneOf, triggerOf } from '../parts/outcome.tsx';
-import { Sentence } from '../parts/sentence.tsx';
-import { Time } from '../parts/time.tsx';
-import { useTitle } from '../parts/title.ts';
+import { Button, Id } from '../parts/controls.tsx';
+import { DeliveryLink, EndpointLink, EndpointName } from '../parts/endpoint.tsx';
+import { ErrorPanel, Panel, Shown, useTitle } from '../parts/screen.tsx';
+import { Sentence, Status, Time, Trigger } from '../parts/text.tsx';
+import { shortId } from '../parts/words.ts';
 import { Exchange } from './exchange.tsx';
 import { explained } from './explained.ts';
-import { Resend } from './resend.tsx';
 import { ScheduleLine } from './schedule-line.tsx';
 
 /** Shows one delivery: the request, the response, and the attempts that follow. */
 export function DeliveryPage() {
   const { endpoint, id } = useParams({ from: '/endpoints/$endpoint/deliveries/$id' });
-  const { data, error, refetch } = useQuery(deliveryQuery(endpoint, id));
-  useTitle(data ? `${data.type}/${data.subType}` : 'Delivery');
-  if (data === undefined)
-    return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
+  const query = useQuery(deliveryQuery(endpoint, id));
+  useTitle(query.data ? `${query.data.type}/${query.data.subType}` : 'Delivery');
   // Another delivery begins with its own last attempt.
-  return <Delivery key={id} delivery={data} />;
+  return <Shown query={query}>{(delivery) => <Delivery key={id} delivery={delivery} />}</Shown>;
 }
 
 function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
@@ -35,21 +30,20 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
   return (
     <>
       <section className="panel">
-        <div className="delivery-head">
+        <div className="row from-top delivery-head">
           <h1>
             {delivery.type}/{delivery.subType} <span className="kind">→</span>{' '}
-            <Link to="/endpoints/$endpoint" params={{ endpoint: delivery.endpoint_uuid }}>
+            <EndpointLink uuid={delivery.endpoint_uuid}>
               <EndpointName uuid={delivery.endpoint_uuid} />
-            </Link>
+            </EndpointLink>
           </h1>
           <SaveTicket delivery={delivery} />
           <Resend delivery={delivery} />
         </div>
         <p className="facts">
-          <Outcome tone={toneOf(delivery.status)}>{inWords(delivery.status)}</Outcome> · delivery{' '}
+          <Status of={delivery.status} /> · delivery{' '}
           <Id id={delivery.delivery_uuid} what="the delivery's id" />
-          {delivery.trigger === 'live' ? null : <span className="chip">{triggerOf(delivery.trigger)}</span>} ·
-          version {delivery.api_version}
+          <Trigger of={delivery.trigger} /> · version {delivery.api_version}
         </p>
         <p className="explanation">
           <Sentence text={explained(delivery)} />
@@ -64,11 +58,10 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetail }) {
 
 /** The event, and what its other endpoints got. */
 function EventOf({ delivery }: { readonly delivery: DeliveryDetail }) {
-  const { event_uuid: id, subject_uuid: subject, trigger } = delivery;
+  const { event_uuid: id, delivery_uuid: own, subject_uuid: subject, trigger } = delivery;
   const { data: event, error } = useQuery({ ...eventQuery(id), enabled: trigger !== 'test' });
   return (
-    <section className="panel">
-      <h2>Event</h2>
+    <Panel title="Event">
       <p className="facts">
         <Id id={id} what="the event's id" /> · occurred{' '}
         <Time at={delivery.occurred_at} digits="milliseconds" />
@@ -80,24 +73,60 @@ function EventOf({ delivery }: { readonly delivery: DeliveryDetail }) {
           </Link>
         </p>
       )}
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
       {event === undefined ? null : (
         <ul className="lines">
-          {event.endpoints.map(({ endpoint_uuid: endpoint, verdict, status, delivery_uuid: sent }) => (
-            <li key={`${endpoint} ${sent}`}>
-              {sent === null || sent === delivery.delivery_uuid ? (
-                <EndpointName uuid={endpoint} />
-              ) : (
-                <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id: sent }}>
-                  <EndpointName uuid={endpoint} />
-                </Link>
-              )}
-              <Outcome tone={toneOf(status ?? verdict)}>{inWords(status ?? verdict)}</Outcome>
-              {sent === delivery.delivery_uuid ? <span className="note">this delivery</span> : null}
-            </li>
-          ))}
+          {event.endpoints.map(({ endpoint_uuid: endpoint, verdict, status, delivery_uuid: sent }) => {
+            const name = <EndpointName uuid={endpoint} />;
+            const isOther = sent !== null && sent !== own;
+            return (
+              <li key={`${endpoint} ${sent}`}>
+                {isOther ? (
+                  <DeliveryLink endpoint={endpoint} id={sent}>
+                    {name}
+                  </DeliveryLink>
+                ) : (
+                  name
+                )}
+                <Status of={status ?? verdict} />
+                {sent === own ? <span className="note">this delivery</span> : null}
+              </li>
+            );
+          })}
         </ul>
       )}
-    </section>
+    </Panel>
   );
+}
+
+/** Sends the event again. The answer is a delivery of its own, which has a screen of its own. */
+function Resend({ delivery }: { readonly delivery: DeliveryDetail }) {
+  const { endpoint_uuid: endpoint, delivery_uuid: id, trigger, body_removed: isRemoved } = delivery;
+  const readOnly = useReadOnly();
+  const { mutate, data, error, isPending } = useMutation({ mutationFn: () => resend(endpoint, id) });
+  const why = whyNot(readOnly, trigger === 'test', isRemoved);
+  const isOff = why !== undefined;
+  return (
+    <div className="row resend">
+      <Button kind="primary" busy={isPending && 'Sending…'} disabled={isOff} onClick={() => mutate()}>
+        Resend
+      </Button>
+      {isOff ? <span className="note">{why}</span> : null}
+      {data === undefined ? null : (
+        <p role="status">
+          Sent again as{' '}
+          <DeliveryLink endpoint={endpoint} id={data.delivery_uuid}>
+            delivery {shortId(data.delivery_uuid)}
+          </DeliveryLink>
+        </p>
+      )}
+      <ErrorPanel error={error} />
+    </div>
+  );
+}
+
+function whyNot(readOnly: string | undefined, isTest: boolean, isRemoved: boolean): string | undefined {
+  if (readOnly !== undefined) return readOnly;
+  if (isTest) return 'A test is not sent again: send another test.';
+  return isRemoved ? 'Its body is no longer kept.' : undefined;
 }

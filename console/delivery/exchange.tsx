@@ -2,13 +2,15 @@ import { Link } from '@tanstack/react-router';
 import { curlOf } from '../../client/curl.ts';
 import { formatDuration } from '../../client/duration.ts';
 import type { Attempt, DeliveryDetail } from '../api/shapes.ts';
-import { Copy } from '../parts/copy.tsx';
-import { useEndpoint } from '../parts/endpoint-name.tsx';
-import { Foreign } from '../parts/foreign.tsx';
+import { Copy } from '../parts/controls.tsx';
+import { useEndpoint } from '../parts/endpoint.tsx';
 import { JsonText } from '../parts/json-text.tsx';
-import { Outcome } from '../parts/outcome.tsx';
-import { Time } from '../parts/time.tsx';
+import { Facts, Pairs } from '../parts/screen.tsx';
+import { foreign, Outcome, Time } from '../parts/text.tsx';
+import { counted } from '../parts/words.ts';
 import { sentHeaders } from './sent-headers.ts';
+
+const REMOVED = 'The body is no longer kept.';
 
 interface Props {
   readonly delivery: DeliveryDetail;
@@ -43,11 +45,11 @@ function RequestPanel({ delivery, attempt }: Props) {
         )}
       </h2>
       <p className="facts">
-        POST {endpoint === undefined ? 'to an endpoint that was deleted' : <Foreign text={endpoint.url} />} ·{' '}
+        POST {endpoint === undefined ? 'to an endpoint that was deleted' : foreign(endpoint.url)} ·{' '}
         <Time at={attempt.started_at} digits="milliseconds" />
       </p>
       {signature === undefined ? null : (
-        <p className="signature">
+        <p className="note">
           Signature <code>{signature}</code> <Copy text={signature} what="the signature" />{' '}
           <Link to="/verify" search={{ endpoint: delivery.endpoint_uuid, delivery: delivery.delivery_uuid }}>
             Verify it
@@ -55,13 +57,11 @@ function RequestPanel({ delivery, attempt }: Props) {
         </p>
       )}
       <Headers headers={headers} />
-      {body === null ? (
-        <p className="note">
-          {delivery.body_removed ? 'The body is no longer kept.' : 'The body is not recorded yet.'}
-        </p>
-      ) : (
-        <JsonText text={body} what="the body of the request" />
-      )}
+      <Body
+        text={body}
+        what="request"
+        none={delivery.body_removed ? REMOVED : 'The body is not recorded yet.'}
+      />
     </section>
   );
 }
@@ -79,47 +79,40 @@ function ResponsePanel({ attempt, isRemoved }: { readonly attempt: Attempt; read
       <h2>
         Response <span className="note">after {formatDuration(ms)}</span>
       </h2>
-      <p className="facts">
+      <Facts>
         <Outcome tone={code === null ? 'good' : 'bad'}>
-          {status === null ? 'no response' : `HTTP ${status}`}
-          {code === null ? '' : ` · ${code}`}
+          {[status === null ? 'no response' : `HTTP ${status}`, code ?? []].flat().join(' · ')}
         </Outcome>
-        {detail === null ? null : (
-          <>
-            {' '}
-            · <Foreign text={detail} />
-          </>
-        )}
-      </p>
+        {detail === null ? null : foreign(detail)}
+      </Facts>
       {headers === null ? null : <Headers headers={headers} />}
-      {body === null ? (
-        <p className="note">{isRemoved ? 'The body is no longer kept.' : 'There was no body.'}</p>
-      ) : (
-        <JsonText text={body} what="the body of the response" />
-      )}
+      <Body text={body} what="response" none={isRemoved ? REMOVED : 'There was no body.'} />
       {isCut ? <p className="note">Your server sent more: the first 16 KiB are kept.</p> : null}
     </section>
   );
 }
 
+interface BodyProps {
+  readonly text: string | null;
+  readonly what: 'request' | 'response';
+  /** Says why there is none. */
+  readonly none: string;
+}
+
+function Body({ text, what, none }: BodyProps) {
+  if (text === null) return <p className="note">{none}</p>;
+  return <JsonText text={text} what={`the body of the ${what}`} />;
+}
+
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
-  const all = Object.entries(headers);
+  const all = Object.entries(headers).map(([name, value]) => {
+    return { name, shown: foreign(name), says: foreign(value) };
+  });
   if (all.length === 0) return null;
   return (
     <details className="headers">
-      <summary>{all.length === 1 ? '1 header' : `${all.length} headers`}</summary>
-      <dl>
-        {all.map(([name, value]) => (
-          <div key={name}>
-            <dt>
-              <Foreign text={name} />
-            </dt>
-            <dd>
-              <Foreign text={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <summary>{counted(all.length, 'header')}</summary>
+      <Pairs className="by-name" all={all} />
     </details>
   );
 }

@@ -2,13 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import type { Endpoint } from '../api/shapes.ts';
-import { Copy } from '../parts/copy.tsx';
-import { labelOf } from '../parts/endpoint-name.tsx';
-import { Foreign } from '../parts/foreign.tsx';
-import { Id } from '../parts/id.tsx';
-import { Shown } from '../parts/shown.tsx';
-import { useTitle } from '../parts/title.ts';
-import { NoPage } from '../shell/no-page.tsx';
+import { Copy, Id } from '../parts/controls.tsx';
+import { labelOf } from '../parts/endpoint.tsx';
+import { NoPage, Panel, Shown, useTitle } from '../parts/screen.tsx';
+import { foreign } from '../parts/text.tsx';
 import { RotateSecret } from './change/rotate-secret.tsx';
 import { Settings } from './change/settings.tsx';
 import { TestPanel } from './change/test-panel.tsx';
@@ -33,7 +30,7 @@ const PARTS: Readonly<Record<string, readonly [says: string, screen: ComponentTy
 export function EndpointPage() {
   const { endpoint: uuid = '', part = '' } = useParams({ strict: false });
   const query = useQuery(endpointsNowQuery);
-  if (!Object.hasOwn(PARTS, part)) return <NoPage />;
+  if (!Object.hasOwn(PARTS, part)) return <NoPage home={['/live', 'Live']} />;
   return (
     <Shown query={query}>
       {(all) => {
@@ -48,41 +45,44 @@ function Part({ part, endpoint }: PartProps & { readonly part: string }) {
   const [says = '', Screen = Health] = PARTS[part] ?? [];
   const { uuid, url } = endpoint;
   useTitle(`${labelOf(endpoint)}: ${says}`);
+  const title = (
+    <>
+      {labelOf(endpoint)} <span className="chip">{endpoint.api_version}</span>{' '}
+      <span className="chip">{filterOf(endpoint)}</span>
+    </>
+  );
   return (
     <>
-      <section className="panel">
-        <h1>
-          <Foreign text={labelOf(endpoint)} /> <span className="chip">{endpoint.api_version}</span>{' '}
-          <span className="chip">{filterOf(endpoint)}</span>
-        </h1>
+      <Panel heading="h1" title={title}>
         <p className="facts">
-          <Foreign text={url} /> <Copy text={url} what="the URL" /> · endpoint{' '}
+          {foreign(url)} <Copy text={url} what="the URL" /> · endpoint{' '}
           <Id id={uuid} what="the endpoint's id" />
         </p>
-        <nav className="tabs" aria-label="Parts of the endpoint">
+        <nav className="row tabs" aria-label="Parts of the endpoint">
           {Object.entries(PARTS).map(([name, [word]]) => (
             <Link key={name} to="/endpoints/$endpoint/$part" params={{ endpoint: uuid, part: name }}>
               {word}
             </Link>
           ))}
         </nav>
-      </section>
+      </Panel>
       <Screen key={part} endpoint={endpoint} />
     </>
   );
 }
 
 function Gone({ uuid }: { readonly uuid: string }) {
+  const live = (
+    <Link to="/live" search={{ endpoint: uuid }}>
+      Live
+    </Link>
+  );
   return (
-    <section className="panel">
-      <h1>You have no endpoint with this id</h1>
+    <Panel heading="h1" title="You have no endpoint with this id">
       <p>
-        <code>{uuid}</code> was deleted, or the address is cut off. What was sent to it is in{' '}
-        <Link to="/live" search={{ endpoint: uuid }}>
-          Live
-        </Link>
-        ; all others are in <Link to="/endpoints">Endpoints</Link>.
+        <code>{uuid}</code> was deleted, or the address is cut off. What was sent to it is in {live}; all
+        others are in <Link to="/endpoints">Endpoints</Link>.
       </p>
-    </section>
+    </Panel>
   );
 }

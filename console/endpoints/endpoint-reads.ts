@@ -1,16 +1,17 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, clock, rest } from '../api/api.ts';
 import { PAGE_ITEMS_MAX } from '../api/pages.ts';
-import { endpointsQuery } from '../api/reads.ts';
+import { endpointsQuery, readEvents } from '../api/reads.ts';
 import type { Delivery, EventListed } from '../api/shapes.ts';
+import { given } from '../parts/search.ts';
 import type { LastWeek } from './counts.ts';
 
 /** The time between two looks at what changes by itself. */
 const AGAIN_MS = 10_000;
 const ATTEMPTS_AGAIN_MS = 60_000;
 export const WEEK_MS = 7 * 86_400_000;
-/** Events of the last week are counted in at most so many pages. */
-const COUNTED_PAGES_MAX = 5;
+/** The most events of the last week that are counted. */
+const COUNTED_MAX = 5 * PAGE_ITEMS_MAX;
 const COMPARED_EVENTS = 10;
 
 /** All endpoints, read again and again: a verdict is about now. */
@@ -43,12 +44,8 @@ export const owedQuery = (endpoint?: string) =>
     },
   });
 
-function deliveriesOf(status: 'failed' | 'pending' | 'delivered', endpoint: string | undefined) {
-  const query = {
-    status,
-    limit: PAGE_ITEMS_MAX,
-    ...(endpoint === undefined ? {} : { endpoint_uuid: endpoint }),
-  };
+function deliveriesOf(status: 'failed' | 'pending' | 'delivered' | undefined, endpoint: string | undefined) {
+  const query = { ...given({ status, endpoint_uuid: endpoint }), limit: PAGE_ITEMS_MAX };
   return bodyOf(rest.GET('/merchant/deliveries', { params: { query } }));
 }
 
@@ -57,12 +54,7 @@ export const newestQuery = (endpoint: string) =>
   queryOptions({
     queryKey: ['newest', endpoint],
     refetchInterval: AGAIN_MS,
-    queryFn: () =>
-      bodyOf(
-        rest.GET('/merchant/deliveries', {
-          params: { query: { endpoint_uuid: endpoint, limit: PAGE_ITEMS_MAX } },
-        }),
-      ),
+    queryFn: () => deliveriesOf(undefined, endpoint),
   });
 
 /** The attempts of an endpoint in a period that ends now. */
@@ -72,7 +64,7 @@ export const attemptsQuery = (endpoint: string, periodMs: number, by?: 'code') =
     refetchInterval: ATTEMPTS_AGAIN_MS,
     queryFn: () => {
       const from = new Date(clock.now() - periodMs).toISOString();
-      const query = { from, endpoint_uuid: endpoint, ...(by === undefined ? {} : { by }) };
+      const query = { from, endpoint_uuid: endpoint, ...given({ by }) };
       return bodyOf(rest.GET('/merchant/metrics', { params: { query } }));
     },
   });
@@ -81,22 +73,12 @@ export const attemptsQuery = (endpoint: string, periodMs: number, by?: 'code') =
 export const lastWeekQuery = queryOptions({
   queryKey: ['last-week'],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: async (): Promise<LastWeek> => {
+  queryFn: async ({ signal }): Promise<LastWeek> => {
     const since = new Date(clock.now() - WEEK_MS).toISOString();
+    const { items, isCut } = await readEvents({ since }, { itemsMax: COUNTED_MAX, signal });
     const byType = new Map<string, number>();
-    let total = 0;
-    let cursor: string | null = null;
-    for (let pages = 0; pages < COUNTED_PAGES_MAX; pages += 1) {
-      const query = { since, limit: PAGE_ITEMS_MAX, ...(cursor === null ? {} : { cursor }) };
-      const page: { readonly data: EventListed[]; readonly next_cursor: string | null } = await bodyOf(
-        rest.GET('/merchant/events', { params: { query } }),
-      );
-      for (const { type } of page.data) byType.set(type, (byType.get(type) ?? 0) + 1);
-      total += page.data.length;
-      cursor = page.next_cursor;
-      if (cursor === null) break;
-    }
-    return { byType, total, hasMore: cursor !== null };
+    for (const { type } of items) byType.set(type, (byType.get(type) ?? 0) + 1);
+    return { byType, total: items.length, hasMore: isCut };
   },
 });
 

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Endpoint } from '../api/shapes.ts';
-import { labelOf } from '../parts/endpoint-name.tsx';
-import { Foreign } from '../parts/foreign.tsx';
-import { Shown } from '../parts/shown.tsx';
-import { useTitle } from '../parts/title.ts';
+import { EndpointLink, labelOf } from '../parts/endpoint.tsx';
+import { Empty, Shown, useTitle } from '../parts/screen.tsx';
+import { foreign } from '../parts/text.tsx';
 import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
 import { filterOf, Verdict } from './verdict.tsx';
 
@@ -15,7 +14,7 @@ export function EndpointsPage() {
   const owed = useQuery(owedQuery());
   return (
     <section className="panel">
-      <div className="endpoint-head">
+      <div className="row apart">
         <h1>Endpoints</h1>
         <Link to="/endpoints/new" className="button primary">
           New endpoint
@@ -31,32 +30,27 @@ export function EndpointsPage() {
 function List({ endpoints, owed }: { readonly endpoints: readonly Endpoint[]; readonly owed: Owed }) {
   if (endpoints.length === 0) {
     return (
-      <div className="empty">
-        <h2>No endpoint yet</h2>
+      <Empty title="No endpoint yet">
         <p>
           An endpoint is a URL of your server that webhooks are sent to. Press <b>New endpoint</b>, and type
           its URL.
         </p>
-      </div>
+      </Empty>
     );
   }
   return (
     <ul className="endpoints">
       {endpoints.map((endpoint) => (
-        <li key={endpoint.uuid}>
-          <div className="name">
+        <li key={endpoint.uuid} className="stack">
+          <div className="row">
             <h2>
-              <Link to="/endpoints/$endpoint" params={{ endpoint: endpoint.uuid }}>
-                <Foreign text={labelOf(endpoint)} />
-              </Link>
+              <EndpointLink uuid={endpoint.uuid}>{labelOf(endpoint)}</EndpointLink>
             </h2>
             <span className="chip">{endpoint.api_version}</span>
             <span className="chip">{filterOf(endpoint)}</span>
             {endpoint.legacy ? <span className="chip">single webhook</span> : null}
           </div>
-          <p className="note">
-            <Foreign text={endpoint.url} />
-          </p>
+          <p className="note">{foreign(endpoint.url)}</p>
           <Verdict endpoint={endpoint} owed={owed} />
         </li>
       ))}

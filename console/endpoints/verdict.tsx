@@ -8,8 +8,7 @@ import {
 } from '../../services/domain/failures/endpoint-verdict.ts';
 import type { ParkedReason } from '../../services/domain/task.ts';
 import type { Delivery, Endpoint } from '../api/shapes.ts';
-import { Outcome, type Tone } from '../parts/outcome.tsx';
-import { Sentence } from '../parts/sentence.tsx';
+import { Outcome, Sentence, type Tone } from '../parts/text.tsx';
 import type { Owed } from './endpoint-reads.ts';
 
 const SIDES: Readonly<Record<Side, readonly [tone: Tone, says: string]>> = {
@@ -38,9 +37,7 @@ function waitingOf(delivery: Delivery): Waiting {
 function verdictOf(endpoint: Endpoint, owed: Owed): EndpointVerdict {
   const { last_failure: failure } = endpoint;
   const isOwn = ({ endpoint_uuid: uuid }: Delivery) => uuid === endpoint.uuid;
-  const proofs = owed.arrived.filter(
-    (one) => isOwn(one) && (one.trigger === 'test' || one.trigger === 'manual'),
-  );
+  const proofs = owed.arrived.filter((one) => isOwn(one) && ['test', 'manual'].includes(one.trigger));
   const waiting = owed.waiting.filter(isOwn);
   return judgeEndpoint({
     status: endpoint.status as EndpointStatus,
@@ -53,21 +50,14 @@ function verdictOf(endpoint: Endpoint, owed: Owed): EndpointVerdict {
       failure === null
         ? null
         : { code: failure.code as FailureCode, responseStatus: failure.response_status },
-    provedAt: proofs.reduce<number | null>((newest, { last_attempt_at: at }) => {
-      return Math.max(newest ?? 0, timeOf(at) ?? 0) || null;
-    }, null),
+    provedAt: Math.max(0, ...proofs.map(({ last_attempt_at: at }) => timeOf(at) ?? 0)) || null,
     waiting: waiting.map(waitingOf),
     hasMore: owed.hasMore && waiting.length > 0,
   });
 }
 
-interface VerdictProps {
-  readonly endpoint: Endpoint;
-  readonly owed: Owed;
-}
-
 /** Whose fault it is, then what happens, then what helps. */
-export function Verdict({ endpoint, owed }: VerdictProps) {
+export function Verdict({ endpoint, owed }: { readonly endpoint: Endpoint; readonly owed: Owed }) {
   const { side, says: sentences, remedy } = verdictOf(endpoint, owed);
   const [tone, says] = SIDES[side];
   return (

@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import { clock } from '../api/api.ts';
 import { endpointsQuery } from '../api/reads.ts';
 import { useSession } from '../api/session.ts';
-import { ErrorPanel } from '../parts/error-panel.tsx';
+import { Button } from '../parts/controls.tsx';
+import { ErrorPanel } from '../parts/screen.tsx';
+import { counted } from '../parts/words.ts';
 import { csvOf } from './csv.ts';
 import { fileNameOf, stampOf } from './file-name.ts';
 import { type Lists, ROWS_MAX, readTable } from './list-rows.ts';
@@ -43,20 +45,18 @@ export function CsvButton({ lists, what }: Props) {
   };
   return (
     <span className="csv">
-      <button type="button" onClick={() => (isPending ? stop() : mutate())}>
-        {isPending ? 'Stop' : 'CSV'}
-      </button>{' '}
+      <Button onClick={() => (isPending ? stop() : mutate())}>{isPending ? 'Stop' : 'CSV'}</Button>{' '}
       <span className="note" role="status">
         {isPending ? `${read.toLocaleString('en')} read…` : data === undefined ? '' : savedOf(data)}
       </span>
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
     </span>
   );
 }
 
 function savedOf({ saved, isCut }: { readonly saved: number; readonly isCut: boolean }): string {
   if (saved === 0) return 'No row matches, so there is no file.';
-  const rows = saved === 1 ? '1 row saved.' : `${saved.toLocaleString('en')} rows saved.`;
+  const rows = `${counted(saved, 'row')} saved.`;
   return isCut
     ? `${rows} The file ends at ${ROWS_MAX.toLocaleString('en')} of a list: narrow it down for older ones.`
     : rows;

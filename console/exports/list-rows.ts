@@ -26,7 +26,7 @@ interface Options {
   readonly onRead: (rows: number) => void;
 }
 
-export interface Table {
+interface Table {
   /** The names of the columns, then the rows, newest first. */
   readonly rows: readonly (readonly Cell[])[];
   readonly isCut: boolean;

@@ -1,7 +1,8 @@
 import { clock } from '../api/api.ts';
 import type { DeliveryDetail } from '../api/shapes.ts';
 import { explained } from '../delivery/explained.ts';
-import { useEndpoint } from '../parts/endpoint-name.tsx';
+import { Button } from '../parts/controls.tsx';
+import { useEndpoint } from '../parts/endpoint.tsx';
 import { fileNameOf, stampOf } from './file-name.ts';
 import { save } from './save.ts';
 import { ticketOf } from './ticket.ts';
@@ -15,9 +16,5 @@ export function SaveTicket({ delivery }: { readonly delivery: DeliveryDetail }) 
     const text = ticketOf({ delivery, endpoint, explanation: explained(delivery), savedAt });
     save(fileNameOf(['delivery', delivery.delivery_uuid, stampOf(now)], 'md'), text, 'text/markdown');
   };
-  return (
-    <button type="button" onClick={onClick}>
-      Save for a ticket
-    </button>
-  );
+  return <Button onClick={onClick}>Save for a ticket</Button>;
 }

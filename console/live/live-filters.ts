@@ -1,20 +1,21 @@
-/** The filters of Live are in its address, so that a colleague sees the same. */
-export interface LiveFilters {
-  readonly type?: string;
-  readonly endpoint?: string;
-  readonly failed?: true;
-  readonly grouped?: true;
+import { type DeliveriesQuery, UNDELIVERED } from '../api/reads.ts';
+import type { Lists } from '../exports/list-rows.ts';
+import { given, textsIn } from '../parts/search.ts';
+
+const textsOf = textsIn('type', 'endpoint');
+const trueIn = (value: unknown) => (value === true ? (true as const) : undefined);
+
+/** Returns the filters in an address; what it does not know is left out. A colleague who opens it sees the same. */
+export function liveFiltersIn(search: Record<string, unknown>) {
+  const flags = { failed: trueIn(search.failed), grouped: trueIn(search.grouped) };
+  return { ...textsOf(search), ...given(flags) };
 }
 
-const textIn = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+export type LiveFilters = ReturnType<typeof liveFiltersIn>;
 
-/** Returns the filters in an address; what it does not know is left out. */
-export function liveFiltersIn(search: Record<string, unknown>): LiveFilters {
-  const [type, endpoint] = [textIn(search.type), textIn(search.endpoint)];
-  return {
-    ...(type === undefined ? {} : { type }),
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(search.failed === true ? { failed: true as const } : {}),
-    ...(search.grouped === true ? { grouped: true as const } : {}),
-  };
+/** Returns the lists of the API that have what the filters let through. */
+export function listsOf({ type, endpoint, failed }: LiveFilters): Lists {
+  const query = given({ type: type as DeliveriesQuery['type'], endpoint_uuid: endpoint });
+  if (!failed) return { deliveries: [query], events: [query] };
+  return { deliveries: UNDELIVERED.map((status) => ({ ...query, status })), events: [] };
 }

@@ -9,7 +9,7 @@ export interface LiveGroup {
   readonly rows: number;
 }
 
-export type LiveItem =
+type LiveItem =
   | { readonly kind: 'row'; readonly key: string; readonly row: LiveRow }
   | { readonly kind: 'group'; readonly key: string; readonly group: LiveGroup };
 

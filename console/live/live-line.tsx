@@ -2,10 +2,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatDuration } from '../../client/duration.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { EndpointName } from '../parts/endpoint-name.tsx';
-import { inWords, Outcome, triggerOf } from '../parts/outcome.tsx';
-import { shortId } from '../parts/short-id.ts';
-import { Countdown, Time } from '../parts/time.tsx';
+import { DeliveryLink, EndpointName } from '../parts/endpoint.tsx';
+import { Countdown, Outcome, Time, Trigger } from '../parts/text.tsx';
+import { inWords, shortId } from '../parts/words.ts';
 import type { LiveRow, Result } from './live-row.ts';
 
 interface Props {
@@ -27,7 +26,7 @@ export function LiveLine({ row, style, index }: Props) {
           <span className="type">{type}/</span>
           {subType}
         </Way>
-        {trigger === 'live' ? null : <span className="chip">{triggerOf(trigger)}</span>}
+        <Trigger of={trigger} />
       </span>
       <span role="cell" className="subject">
         <Link to="/subjects/$id" params={{ id: subject }} title={`The story of ${visible(subject)}`}>
@@ -54,9 +53,9 @@ function Way({ row, children }: { readonly row: LiveRow; readonly children: Reac
     );
   }
   return (
-    <Link className="whole" to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id: delivery }}>
+    <DeliveryLink className="whole" endpoint={endpoint} id={delivery}>
       {children}
-    </Link>
+    </DeliveryLink>
   );
 }
 
@@ -64,28 +63,26 @@ function ResultOf({ result }: { readonly result: Result }) {
   if (result.kind === 'pending') return <Outcome tone="wait">being sent</Outcome>;
   if (result.kind === 'skipped') return <Outcome tone="none">{inWords(result.reason)}</Outcome>;
   if (result.kind === 'cancelled') return <Outcome tone="bad">cancelled: {inWords(result.reason)}</Outcome>;
-  const { status, answered, failure, durationMs, attempt, attemptsMax, nextAt } = result;
-  const took = durationMs === null ? null : <span className="took">{formatDuration(durationMs)}</span>;
-  if (status === 'delivered') {
-    return (
-      <>
-        <Outcome tone="good">{answered}</Outcome> {took}
-        {attempt > 1 ? <span className="note">attempt {attempt}</span> : null}
-      </>
-    );
-  }
+  const { status, answered, failure, durationMs } = result;
+  const isGood = status === 'delivered';
   return (
     <>
-      <Outcome tone="bad">{answered ?? failure ?? inWords(status)}</Outcome> {took}
-      <span className="note">
-        {status === 'failed' && nextAt !== null ? (
-          <>
-            attempt {attempt + 1}/{attemptsMax} <Countdown to={nextAt} />
-          </>
-        ) : (
-          `${inWords(status)} after ${attempt}`
-        )}
-      </span>
+      <Outcome tone={isGood ? 'good' : 'bad'}>{answered ?? failure ?? inWords(status)}</Outcome>{' '}
+      {durationMs === null ? null : <span className="took">{formatDuration(durationMs)}</span>}
+      <AttemptOf result={result} />
     </>
+  );
+}
+
+/** The attempt that is told of, and when the next one comes. */
+function AttemptOf({ result }: { readonly result: Extract<Result, { kind: 'tried' }> }) {
+  const { status, attempt, attemptsMax, nextAt } = result;
+  if (status === 'delivered') return attempt > 1 ? <span className="note">attempt {attempt}</span> : null;
+  if (status !== 'failed' || nextAt === null)
+    return <span className="note">{`${inWords(status)} after ${attempt}`}</span>;
+  return (
+    <span className="note">
+      attempt {attempt + 1}/{attemptsMax} <Countdown to={nextAt} />
+    </span>
   );
 }

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { shortId } from '../parts/short-id.ts';
+import { Button } from '../parts/controls.tsx';
+import { shortId } from '../parts/words.ts';
 import { itemsOf, type LiveGroup } from './live-items.ts';
 import { LiveLine } from './live-line.tsx';
 import type { LiveRow } from './live-row.ts';
@@ -50,9 +51,9 @@ export function LiveList({ rows, grouped }: Props) {
   return (
     <div className="live-list">
       {unseen > 0 ? (
-        <button type="button" className="unseen" onClick={() => place.current?.scrollTo({ top: 0 })}>
+        <Button className="primary unseen" onClick={() => place.current?.scrollTo({ top: 0 })}>
           ↑ {unseen} new
-        </button>
+        </Button>
       ) : null}
       <div
         ref={place}
@@ -77,11 +78,8 @@ export function LiveList({ rows, grouped }: Props) {
             const item = items[index];
             if (item === undefined) return null;
             const style = { transform: `translateY(${start}px)`, height: size };
-            return item.kind === 'row' ? (
-              <LiveLine key={key} row={item.row} style={style} index={index} />
-            ) : (
-              <GroupLine key={key} group={item.group} style={style} index={index} />
-            );
+            if (item.kind === 'row') return <LiveLine key={key} row={item.row} {...{ style, index }} />;
+            return <GroupLine key={key} group={item.group} {...{ style, index }} />;
           })}
         </div>
       </div>

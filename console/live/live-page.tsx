@@ -6,13 +6,12 @@ import { endpointsQuery } from '../api/reads.ts';
 import { isSignedOut } from '../api/refusal.ts';
 import { ended, useSession } from '../api/session.ts';
 import { CsvButton } from '../exports/csv-button.tsx';
-import { EndpointSelect } from '../parts/endpoint-select.tsx';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { useTitle } from '../parts/title.ts';
-import { type LiveFilters, liveFiltersIn } from './live-filters.ts';
+import { Check, Select } from '../parts/controls.tsx';
+import { EndpointSelect } from '../parts/endpoint.tsx';
+import { Empty, ErrorPanel, Loading, useTitle } from '../parts/screen.tsx';
+import { given } from '../parts/search.ts';
+import { type LiveFilters, listsOf, liveFiltersIn } from './live-filters.ts';
 import { LiveList } from './live-list.tsx';
-import { listsOf } from './live-lists.ts';
 import { LiveLog } from './live-log.ts';
 import { isFailed } from './live-row.ts';
 import { fillLive, type LiveState } from './live-source.ts';
@@ -27,18 +26,16 @@ export function LivePage() {
   const shown = useMemo(() => (failed ? rows.filter(isFailed) : rows), [rows, failed]);
   return (
     <section className="live">
-      <div className="live-head">
+      <div className="row live-head">
         <h1>Live</h1>
         <State state={state} />
         <Filters filters={filters} />
         <CsvButton what={failed ? 'failed' : 'live'} lists={listsOf(filters)} />
       </div>
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
       {shown.length > 0 ? <LiveList rows={shown} grouped={grouped} /> : null}
       {shown.length === 0 && !isRead && !error ? <Loading /> : null}
-      {shown.length === 0 && isRead ? (
-        <Empty isFiltered={failed || type !== undefined || endpoint !== undefined} />
-      ) : null}
+      {shown.length === 0 && isRead ? <NoRows isFiltered={failed || Boolean(type ?? endpoint)} /> : null}
     </section>
   );
 }
@@ -63,10 +60,7 @@ function useLive(type: string | undefined, endpoint: string | undefined) {
     setError(undefined);
     fillLive(log, {
       signal,
-      filter: {
-        ...(type === undefined ? {} : { type }),
-        ...(endpoint === undefined ? {} : { endpoint_uuid: endpoint }),
-      },
+      filter: given({ type, endpoint_uuid: endpoint }),
       onState: setState,
       onEndpointChanged: () => void client.invalidateQueries(endpointsQuery),
       onPast: (thrown) => {
@@ -97,60 +91,37 @@ function State({ state }: { readonly state: LiveState }) {
 
 function Filters({ filters }: { readonly filters: LiveFilters }) {
   const navigate = useNavigate({ from: '/live' });
-  const set = (change: Record<string, string | true | undefined>) => {
+  const set = (change: Record<string, string | boolean>) => {
     const search = liveFiltersIn({ ...filters, ...change });
     void navigate({ to: '/live', search, replace: true });
   };
+  const { type = '', endpoint, failed = false, grouped = false } = filters;
+  const types = [['', 'All types'] as const, ...EVENT_TYPES];
   return (
-    <div className="filters">
-      <select
-        aria-label="Type"
-        value={filters.type ?? ''}
-        onChange={({ target }) => set({ type: target.value || undefined })}
-      >
-        <option value="">All types</option>
-        {EVENT_TYPES.map((type) => (
-          <option key={type}>{type}</option>
-        ))}
-      </select>
-      <EndpointSelect
-        value={filters.endpoint}
-        all="All endpoints"
-        onChange={(endpoint) => set({ endpoint: endpoint || undefined })}
-      />
-      <label>
-        <input
-          type="checkbox"
-          checked={filters.failed ?? false}
-          onChange={({ target }) => set({ failed: target.checked || undefined })}
-        />
+    <div className="row filters">
+      <Select aria-label="Type" value={type} options={types} onChange={(to) => set({ type: to })} />
+      <EndpointSelect value={endpoint} all="All endpoints" onChange={(to) => set({ endpoint: to })} />
+      <Check isOn={failed} onChange={(to) => set({ failed: to })}>
         Failed only
-      </label>
-      <label>
-        <input
-          type="checkbox"
-          checked={filters.grouped ?? false}
-          onChange={({ target }) => set({ grouped: target.checked || undefined })}
-        />
+      </Check>
+      <Check isOn={grouped} onChange={(to) => set({ grouped: to })}>
         By transaction
-      </label>
+      </Check>
     </div>
   );
 }
 
-function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
+function NoRows({ isFiltered }: { readonly isFiltered: boolean }) {
   const environment = useSession()?.environment;
   if (isFiltered) {
     return (
-      <div className="empty">
-        <h2>Nothing matches these filters</h2>
+      <Empty title="Nothing matches these filters">
         <p>What matches from now on is shown at once.</p>
-      </div>
+      </Empty>
     );
   }
   return (
-    <div className="empty">
-      <h2>Nothing has happened yet</h2>
+    <Empty title="Nothing has happened yet">
       {environment === 'sandbox' ? (
         <>
           <p>Send an event of any type, and see it arrive here:</p>
@@ -163,6 +134,6 @@ function Empty({ isFiltered }: { readonly isFiltered: boolean }) {
       ) : (
         <p>Each event of the platform is shown here when it happens, with what your endpoints answered.</p>
       )}
-    </div>
+    </Empty>
   );
 }

@@ -43,23 +43,30 @@ export function isRowNews(news: StreamNews): news is RowNews {
   return ['routed', 'skipped', 'attempt', 'cancelled'].includes(news.kind);
 }
 
+/** What news, a delivery and a listed event say of an event in the same words. */
+interface About {
+  readonly event_uuid: string;
+  readonly type: string;
+  readonly subType: string;
+  readonly subject_uuid: string;
+}
+
+const aboutOf = ({ event_uuid: event, type, subType, subject_uuid: subject }: About) => ({
+  ...{ event, type, subType, subject },
+});
+
+function skippedRow(about: About, at: string, endpoint: string | null, reason: string): Unordered {
+  const key = `${about.event_uuid} ${endpoint}`;
+  const result: Result = { kind: 'skipped', reason };
+  return { ...aboutOf(about), key, at, endpoint, delivery: null, trigger: 'live', result };
+}
+
 export function rowOfNews(news: RowNews): Unordered {
   const { data } = news;
-  const about = {
-    at: data.at,
-    event: data.event_uuid,
-    type: data.type,
-    subType: data.subType,
-    subject: data.subject_uuid,
-    endpoint: data.endpoint_uuid,
-  };
-  if (news.kind === 'skipped') {
-    const key = `${about.event} ${about.endpoint}`;
-    const result: Result = { kind: 'skipped', reason: news.data.reason };
-    return { ...about, key, delivery: null, trigger: 'live', result };
-  }
+  const { at, endpoint_uuid: endpoint } = data;
+  if (news.kind === 'skipped') return skippedRow(data, at, endpoint, news.data.reason);
   const { delivery_uuid: delivery, trigger } = news.data;
-  return { ...about, key: delivery, delivery, trigger, result: resultOf(news) };
+  return { ...aboutOf(data), at, endpoint, key: delivery, delivery, trigger, result: resultOf(news) };
 }
 
 function resultOf(news: Exclude<RowNews, { kind: 'skipped' }>): Result {
@@ -80,18 +87,9 @@ function resultOf(news: Exclude<RowNews, { kind: 'skipped' }>): Result {
 }
 
 export function rowOfDelivery(delivery: Delivery): Unordered {
-  return {
-    key: delivery.delivery_uuid,
-    at: delivery.created_at,
-    event: delivery.event_uuid,
-    type: delivery.type,
-    subType: delivery.subType,
-    subject: delivery.subject_uuid,
-    endpoint: delivery.endpoint_uuid,
-    delivery: delivery.delivery_uuid,
-    trigger: delivery.trigger,
-    result: resultOfDelivery(delivery),
-  };
+  const { delivery_uuid: id, created_at: at, endpoint_uuid: endpoint, trigger } = delivery;
+  const result = resultOfDelivery(delivery);
+  return { ...aboutOf(delivery), key: id, at, endpoint, delivery: id, trigger, result };
 }
 
 function resultOfDelivery(delivery: Delivery): Result {
@@ -112,25 +110,11 @@ function resultOfDelivery(delivery: Delivery): Result {
 
 /** The endpoints that did not get an event; one row where there was none. */
 export function skippedRows(event: EventListed): readonly Unordered[] {
-  const about = {
-    at: event.routed_at,
-    event: event.event_uuid,
-    type: event.type,
-    subType: event.subType,
-    subject: event.subject_uuid,
-    delivery: null,
-    trigger: 'live',
-  };
-  const row = (endpoint: string | null, reason: string): Unordered => ({
-    ...about,
-    key: `${about.event} ${endpoint}`,
-    endpoint,
-    result: { kind: 'skipped', reason },
-  });
-  if (event.endpoints.length === 0) return [row(null, 'no_endpoint')];
-  return event.endpoints
+  const { endpoints, routed_at: at } = event;
+  if (endpoints.length === 0) return [skippedRow(event, at, null, 'no_endpoint')];
+  return endpoints
     .filter(({ delivery_uuid, verdict }) => delivery_uuid === null && verdict !== 'routed')
-    .map(({ endpoint_uuid, verdict }) => row(endpoint_uuid, verdict));
+    .map(({ endpoint_uuid, verdict }) => skippedRow(event, at, endpoint_uuid, verdict));
 }
 
 /** Returns whether something went wrong: an attempt failed, or a delivery was given up. */

@@ -7,7 +7,7 @@ import { isRowNews, rowOfDelivery, rowOfNews, skippedRows, type Unordered } from
 /** `catching up`: the connection is there again, and brings what happened meanwhile. */
 export type LiveState = 'connecting' | 'live' | 'catching up' | 'reconnecting';
 
-export interface LiveFilter {
+interface LiveFilter {
   readonly type?: string;
   readonly endpoint_uuid?: string;
 }

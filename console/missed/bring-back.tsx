@@ -2,10 +2,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { endpointsQuery } from '../api/reads.ts';
 import { useSession } from '../api/session.ts';
 import type { Endpoint, Replay } from '../api/shapes.ts';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { inWords } from '../parts/outcome.tsx';
-import { Time } from '../parts/time.tsx';
+import { Button } from '../parts/controls.tsx';
+import { ErrorPanel, Loading } from '../parts/screen.tsx';
+import { Time } from '../parts/text.tsx';
+import { inWords } from '../parts/words.ts';
 import { bringBack, dryRunQuery, isRunning, type Period, replaysQuery } from './reads.ts';
 import { eventsOf, reasonOf, tallyOf } from './words.ts';
 
@@ -42,7 +42,7 @@ export function BringBack({ endpoint, period, replays, onBegin }: Props) {
   const { count, by_reason: reasons, by_type: types } = dryRun.data;
   const isBusy = isPending || dryRun.isPlaceholderData || replays.some(isRunning);
   return (
-    <div className="bring-back" aria-busy={isBusy}>
+    <div className="stack bring-back" aria-busy={isBusy}>
       <p role="status" className="strong">
         {count === 0
           ? 'Nothing of this range is missing.'
@@ -56,13 +56,13 @@ export function BringBack({ endpoint, period, replays, onBegin }: Props) {
             {tallyOf(types)}
           </p>
           {isActive ? null : <WhyDisabled endpoint={endpoint} />}
-          <button type="button" className="primary" disabled={isBusy} onClick={() => mutate()}>
+          <Button kind="primary" disabled={isBusy} onClick={() => mutate()}>
             {isActive ? 'Bring' : 'Enable the endpoint, and bring'}{' '}
             {count === 1 ? 'this 1' : `these ${count.toLocaleString('en')}`} back
-          </button>
+          </Button>
         </>
       )}
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
     </div>
   );
 }

@@ -3,12 +3,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
 import { endpointsQuery, UNDELIVERED, UNSENT } from '../api/reads.ts';
 import { CsvButton } from '../exports/csv-button.tsx';
-import { EndpointSelect } from '../parts/endpoint-select.tsx';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { useNow } from '../parts/now.ts';
-import { Time } from '../parts/time.tsx';
-import { useTitle } from '../parts/title.ts';
+import { Button, Select } from '../parts/controls.tsx';
+import { EndpointSelect } from '../parts/endpoint.tsx';
+import { Empty, ErrorPanel, Loading, Panel, useTitle } from '../parts/screen.tsx';
+import { Time, useNow } from '../parts/text.tsx';
 import { BringBack } from './bring-back.tsx';
 import { type LaneOf, Lanes } from './lanes.tsx';
 import { type MissedSearch, missedSearchIn, WINDOWS, type Window, windowOf } from './missed-search.ts';
@@ -28,11 +26,11 @@ export function MissedPage() {
   return (
     <>
       <section className="panel">
-        <div className="live-head">
+        <div className="row live-head">
           <h1>Missed</h1>
           <Choices search={search} hours={window.hours} chosen={chosen?.endpoint.uuid} />
         </div>
-        {error ? <ErrorPanel error={error} retry={refetch} /> : null}
+        <ErrorPanel error={error} retry={refetch} />
         {lanes === undefined && !error ? <Loading /> : null}
         {lanes === undefined ? null : <Summary lanes={lanes} from={window.from} />}
         {isCut ? (
@@ -72,13 +70,8 @@ function useLanes(search: MissedSearch) {
     return unsorted.sort((a, b) => missedOf(b.marks) - missedOf(a.marks));
   }, [endpoints.data, missed.data, window]);
   const refetch = () => void Promise.all([endpoints.refetch(), missed.refetch()]);
-  return {
-    lanes,
-    window,
-    refetch,
-    error: endpoints.error ?? missed.error,
-    isCut: missed.data?.isCut ?? false,
-  };
+  const error = endpoints.error ?? missed.error;
+  return { lanes, window, refetch, error, isCut: missed.data?.isCut ?? false };
 }
 
 /** Returns the range of the address, else the last dark spell, else the whole window. */
@@ -98,19 +91,14 @@ function Choices({ search, hours, chosen }: ChoicesProps) {
   const { since: _since, until: _until, ...kept } = search;
   const set = (change: MissedSearch) => void navigate({ to: '/missed', search: { ...kept, ...change } });
   return (
-    <div className="filters">
+    <div className="row filters">
       <EndpointSelect value={chosen} onChange={(endpoint) => set({ endpoint })} />
-      <select
+      <Select
         aria-label="Window"
         value={hours}
-        onChange={({ target }) => set({ hours: Number(target.value) })}
-      >
-        {WINDOWS.map((window) => (
-          <option key={window.hours} value={window.hours}>
-            {window.label}
-          </option>
-        ))}
-      </select>
+        options={WINDOWS.map((window) => [String(window.hours), window.label] as const)}
+        onChange={(length) => set({ hours: Number(length) })}
+      />
     </div>
   );
 }
@@ -119,13 +107,12 @@ function Choices({ search, hours, chosen }: ChoicesProps) {
 function Summary({ lanes, from }: { readonly lanes: readonly LaneOf[]; readonly from: number }) {
   if (lanes.length === 0) {
     return (
-      <div className="empty">
-        <h2>There is no endpoint yet</h2>
+      <Empty title="There is no endpoint yet">
         <p>
           Create one (<code>POST /merchant/webhook-endpoints</code>), and <Link to="/live">Live</Link> shows
           what it receives. This screen shows what it misses.
         </p>
-      </div>
+      </Empty>
     );
   }
   const hit = lanes.filter(({ spells }) => spells.length > 0);
@@ -133,7 +120,7 @@ function Summary({ lanes, from }: { readonly lanes: readonly LaneOf[]; readonly 
   const owed = lanes.reduce((sum, { marks }) => sum + marks.length, 0) - missed;
   const whose = hit.length === 1 ? '1 endpoint' : `${hit.length} endpoints`;
   return (
-    <p className="summary">
+    <p className="lead">
       {missed === 0 ? 'Nothing was missed' : `${whose} missed ${eventsOf(missed)}`} since{' '}
       <Time at={new Date(from).toISOString()} digits="minutes" />.
       {owed === 0 ? '' : ` ${eventsOf(owed)} ${owed === 1 ? 'is' : 'are'} still being tried, and not lost.`}
@@ -172,20 +159,18 @@ function Chosen({ lane: { endpoint, spells }, window, range, search }: ChosenPro
   );
   return (
     <>
-      <section className="panel">
-        <h2>Bring back</h2>
+      <Panel title="Bring back">
         {spells.length === 0 ? <p className="note">This endpoint missed nothing in the window.</p> : null}
         <ul className="lines" aria-label="Dark spells">
           {[...spells].reverse().map((spell) => (
             <li key={spell.from}>
-              <button
-                type="button"
+              <Button
                 aria-pressed={spell.from === range.from && spell.to === range.to}
                 onClick={() => choose(spell)}
               >
                 <Time at={periodOf(spell).since} digits="minutes" /> –{' '}
                 <Time at={periodOf(spell).until} digits="minutes" />
-              </button>
+              </Button>
               {eventsOf(spell.count)}
               <span className="note">{tallyOf(spell.reasons, reasonOf)}</span>
             </li>
@@ -206,7 +191,7 @@ function Chosen({ lane: { endpoint, spells }, window, range, search }: ChosenPro
             events: UNSENT.map((verdict) => ({ ...list, verdict })),
           }}
         />
-      </section>
+      </Panel>
       <Replays replays={replays} />
     </>
   );

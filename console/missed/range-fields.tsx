@@ -39,9 +39,9 @@ export function RangeFields({ window, range, onChange }: Props) {
     return () => clearTimeout(timer);
   }, [draft, from, to, onChange]);
   return (
-    <div className="range-fields">
+    <div className="columns range-fields">
       {ENDS.map(([end, label]) => (
-        <fieldset key={end}>
+        <fieldset key={end} className="row">
           <legend>{label}</legend>
           <input
             type="datetime-local"

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Delivery, Replay } from '../api/shapes.ts';
-import { inWords, Outcome, type Tone, toneOf } from '../parts/outcome.tsx';
-import { shortId } from '../parts/short-id.ts';
-import { Time } from '../parts/time.tsx';
+import type { Replay } from '../api/shapes.ts';
+import { DeliveryLink } from '../parts/endpoint.tsx';
+import { Panel } from '../parts/screen.tsx';
+import { Outcome, Status, Time, type Tone } from '../parts/text.tsx';
+import { inWords, shortId } from '../parts/words.ts';
 import { isRunning, madeQuery } from './reads.ts';
 import { eventsOf, tallyOf } from './words.ts';
 
@@ -17,8 +18,7 @@ export function Replays({ replays }: { readonly replays: readonly Replay[] }) {
   const [newest] = replays;
   if (newest === undefined) return null;
   return (
-    <section className="panel">
-      <h2>Replays</h2>
+    <Panel title="Replays">
       {isRunning(newest) ? (
         <progress aria-label="Events sent" max={Math.max(1, newest.count)} value={newest.published} />
       ) : null}
@@ -28,7 +28,7 @@ export function Replays({ replays }: { readonly replays: readonly Replay[] }) {
         ))}
       </ul>
       <Made replay={newest} />
-    </section>
+    </Panel>
   );
 }
 
@@ -66,22 +66,15 @@ function Made({ replay }: { readonly replay: Replay }) {
         </Link>
       </p>
       <ul className="made">
-        {made.slice(0, NAMED_MAX).map((delivery) => (
-          <MadeLine key={delivery.delivery_uuid} delivery={delivery} />
+        {made.slice(0, NAMED_MAX).map(({ endpoint_uuid: endpoint, delivery_uuid: id, ...delivery }) => (
+          <li key={id}>
+            <DeliveryLink endpoint={endpoint} id={id}>
+              {delivery.type}/{delivery.subType} {shortId(id)}
+            </DeliveryLink>{' '}
+            <Status of={delivery.status} />
+          </li>
         ))}
       </ul>
     </>
-  );
-}
-
-function MadeLine({ delivery }: { readonly delivery: Delivery }) {
-  const { endpoint_uuid: endpoint, delivery_uuid: id, type, subType, status } = delivery;
-  return (
-    <li>
-      <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id }}>
-        {type}/{subType} {shortId(id)}
-      </Link>{' '}
-      <Outcome tone={toneOf(status)}>{inWords(status)}</Outcome>
-    </li>
   );
 }

@@ -29,18 +29,11 @@ export function marksOf(deliveries: readonly Delivery[], events: readonly EventL
       .filter(({ verdict }) => SKIPPED.has(verdict))
       .map(({ endpoint_uuid: endpoint }) => ({ endpoint, at: Date.parse(created_at), reason: 'skipped' })),
   );
-  for (const {
-    endpoint_uuid: endpoint,
-    status,
-    trigger,
-    attempts_max,
-    created_at,
-    occurred_at,
-  } of deliveries) {
+  for (const { endpoint_uuid: endpoint, status, trigger, attempts_max, ...times } of deliveries) {
     const reason = REASONS[status];
     const isLive = trigger === 'live';
     if (reason === undefined || (!isLive && attempts_max === 1)) continue;
-    marks.push({ endpoint, at: Date.parse(isLive ? created_at : occurred_at), reason });
+    marks.push({ endpoint, at: Date.parse(isLive ? times.created_at : times.occurred_at), reason });
   }
   return marks.sort((a, b) => a.at - b.at);
 }
@@ -106,12 +99,8 @@ export function spellsOf(
     const before = between.some(({ delivered }) => delivered > 0) ? undefined : spells.pop();
     const to = (Math.floor(at / MINUTE_MS) + 1) * MINUTE_MS;
     const { from = to - 2 * MINUTE_MS, count = 0, reasons = {} } = before ?? {};
-    spells.push({
-      from,
-      to,
-      count: count + 1,
-      reasons: { ...reasons, [reason]: (reasons[reason] ?? 0) + 1 },
-    });
+    const more = { ...reasons, [reason]: (reasons[reason] ?? 0) + 1 };
+    spells.push({ from, to, count: count + 1, reasons: more });
     last = column;
   }
   return spells;

@@ -1,3 +1,4 @@
+import { counted } from '../parts/words.ts';
 import type { MarkReason } from './spells.ts';
 
 const REASONS: Readonly<Record<MarkReason, string>> = {
@@ -15,7 +16,7 @@ export function reasonOf(reason: string): string {
 
 /** Returns a count with its noun. */
 export function eventsOf(count: number): string {
-  return count === 1 ? '1 event' : `${count.toLocaleString('en')} events`;
+  return counted(count, 'event');
 }
 
 /** Returns counts by name in a line, the largest first. */

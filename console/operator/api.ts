@@ -1,7 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { exchange } from '../api/api.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | null;
+}
 
 const COMMANDS = 'commands';
 /** Of what is read once: looks that the audit has. */
@@ -47,4 +53,23 @@ export function useChange<Result>(name: string) {
     mutationFn: (given: Given) => command<Result>(name, given),
     onSettled: () => client.invalidateQueries({ queryKey: [COMMANDS] }),
   });
+}
+
+/** Returns the id in the address. */
+export function useId(): string {
+  const { id = '' } = useParams({ strict: false }) as { readonly id?: string };
+  return id;
+}
+
+/** Returns the filters in the address, and what changes one: a colleague who opens the address sees the same. */
+export function useFilters() {
+  const given: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const filters = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]));
+  const set = (name: string, value: string) => {
+    const { [name]: _, ...others } = filters;
+    const search = value === '' ? others : { ...others, [name]: value };
+    void navigate({ to: '.', search: search as never, replace: true });
+  };
+  return [filters as Readonly<Record<string, string>>, set] as const;
 }

@@ -1,4 +1,4 @@
-export interface Token {
+interface Token {
   readonly kind: 'key' | 'text' | 'value' | 'mark';
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
-import { Copy } from './copy.tsx';
-import { Foreign } from './foreign.tsx';
+import { Button, Copy } from './controls.tsx';
 import { layOut } from './json-layout.ts';
+import { foreign } from './text.tsx';
 
 /** A body: laid out when it is JSON, and as it was sent on request. What a stranger wrote stays text. */
 export function JsonText({ text, what = 'the body' }: { readonly text: string; readonly what?: string }) {
@@ -12,25 +12,23 @@ export function JsonText({ text, what = 'the body' }: { readonly text: string; r
     <div className="body">
       <p className="tools">
         {tokens === undefined ? null : (
-          <button type="button" className="copy" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+          <Button kind="copy" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
             As sent
-          </button>
+          </Button>
         )}
         <Copy text={text} what={what} />
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
       <section className="code" tabIndex={0} aria-label={what}>
         <pre>
-          {tokens === undefined || isRaw ? (
-            <Foreign text={text} />
-          ) : (
-            tokens.map(({ kind, text: part }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: tokens of one text never move
-              <span key={index} className={kind}>
-                <Foreign text={part} />
-              </span>
-            ))
-          )}
+          {tokens === undefined || isRaw
+            ? foreign(text)
+            : tokens.map(({ kind, text: part }, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: tokens of one text never move
+                <span key={index} className={kind}>
+                  {foreign(part)}
+                </span>
+              ))}
         </pre>
       </section>
     </div>

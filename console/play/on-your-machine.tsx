@@ -1,8 +1,9 @@
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { formatDuration } from '../../client/duration.ts';
 import { BEHAVIOURS } from '../../client/receiver-behaviours.ts';
 import { clock } from '../api/api.ts';
-import { Command } from './command.tsx';
+import { Copy, Field } from '../parts/controls.tsx';
+import { Panel } from '../parts/screen.tsx';
 
 const SAYS: Readonly<Record<(typeof BEHAVIOURS)[number], string>> = {
   ok: 'answers 200',
@@ -20,25 +21,11 @@ const SAYS: Readonly<Record<(typeof BEHAVIOURS)[number], string>> = {
 
 /** Commands for things that a browser cannot do: run a receiver, and move the clock, which all merchants of the sandbox share. */
 export function OnYourMachine() {
-  const [behaviour, setBehaviour] = useState<(typeof BEHAVIOURS)[number]>('500');
-  const id = useId();
+  const [behaviour, setBehaviour] = useState('500');
+  const behaviours = BEHAVIOURS.map((one) => [one, SAYS[one]] as const);
   return (
-    <section className="panel">
-      <h2>On your machine</h2>
-      <div className="field">
-        <label htmlFor={id}>A receiver that</label>
-        <select
-          id={id}
-          value={behaviour}
-          onChange={({ target }) => setBehaviour(BEHAVIOURS.find((one) => one === target.value) ?? 'ok')}
-        >
-          {BEHAVIOURS.map((one) => (
-            <option key={one} value={one}>
-              {SAYS[one]}
-            </option>
-          ))}
-        </select>
-      </div>
+    <Panel title="On your machine">
+      <Field label="A receiver that" value={behaviour} options={behaviours} onChange={setBehaviour} />
       <Command line={`sim receiver --register --behaviour ${behaviour}`} />
       <p>
         The next retry without the wait. The clock belongs to the whole sandbox
@@ -47,6 +34,16 @@ export function OnYourMachine() {
       <Command line="sim clock advance next-retry" />
       <p>Your own handler, with each webhook that comes:</p>
       <Command line="sim listen --forward-to localhost:3000" />
-    </section>
+    </Panel>
+  );
+}
+
+/** A line for a terminal, with a button that copies it. */
+export function Command({ line }: { readonly line: string }) {
+  const whole = `npx --no hookrail ${line}`;
+  return (
+    <p className="row command">
+      <code>{whole}</code> <Copy text={whole} what="the command" />
+    </p>
   );
 }

@@ -4,15 +4,14 @@ import { useEffect, useState } from 'react';
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { storyQuery } from '../api/reads.ts';
 import { isSignedOut } from '../api/refusal.ts';
-import { ended, useSession } from '../api/session.ts';
+import { ended, useReadOnly, useSession } from '../api/session.ts';
 import type { StoryEvent } from '../api/shapes.ts';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Outcome } from '../parts/outcome.tsx';
-import { useTitle } from '../parts/title.ts';
+import { Button, Field } from '../parts/controls.tsx';
+import { ErrorPanel, Panel, useTitle } from '../parts/screen.tsx';
+import { Outcome } from '../parts/text.tsx';
 import { MachineGraph } from '../story/machine-graph.tsx';
 import { StoryEvents } from '../story/story-events.tsx';
-import { Command } from './command.tsx';
-import { OnYourMachine } from './on-your-machine.tsx';
+import { Command, OnYourMachine } from './on-your-machine.tsx';
 import { type PlayScenario, type PlayStep, SCENARIOS } from './scenarios.ts';
 import { hasEventsQuery, trigger } from './trigger.ts';
 import { TriggerForm } from './trigger-form.tsx';
@@ -24,20 +23,18 @@ export function PlayPage() {
   const { scenario: name, user } = useSearch({ from: '/play' });
   if (session?.environment !== 'sandbox') {
     return (
-      <section className="panel">
-        <h1>Play</h1>
+      <Panel heading="h1" title="Play">
         <p>This is production: scenarios are played in the sandbox only.</p>
-      </section>
+      </Panel>
     );
   }
   const scenario = SCENARIOS.find((one) => one.name === name) ?? SCENARIOS[0];
-  const isReader = session.access !== 'write';
   return (
     <>
       {scenario === undefined ? null : (
-        <Player key={`${scenario.name} ${user}`} scenario={scenario} user={user} isReader={isReader} />
+        <Player key={`${scenario.name} ${user}`} scenario={scenario} user={user} />
       )}
-      <TriggerForm isReader={isReader} />
+      <TriggerForm />
       <OnYourMachine />
     </>
   );
@@ -47,15 +44,15 @@ const GAP_MS = 1000;
 const WHILE_PLAYING_MS = 500;
 /** Deliveries go on when the last step is sent. */
 const AGAIN_MS = 3000;
-const READ_ONLY = 'Your link is read-only.';
 
 interface PlayerProps {
   readonly scenario: PlayScenario;
   readonly user: string | undefined;
-  readonly isReader: boolean;
 }
 
-function Player({ scenario, user, isReader }: PlayerProps) {
+function Player({ scenario, user }: PlayerProps) {
+  const readOnly = useReadOnly();
+  const isReader = readOnly !== undefined;
   const navigate = useNavigate({ from: '/play' });
   const { events, sent, isPlaying, error, play } = usePlay(scenario, user);
   const left = scenario.steps.length - Math.max(sent, events.length);
@@ -69,42 +66,36 @@ function Player({ scenario, user, isReader }: PlayerProps) {
   const isBegun = user !== undefined && (sent > 0 || events.length > 0);
   return (
     <>
-      <section className="panel">
-        <h1>Play</h1>
-        <div className="play-controls">
-          <label className="field">
-            <span>Scenario</span>
-            <select
-              value={scenario.name}
-              disabled={isPlaying}
-              onChange={({ target }) => void navigate({ search: { scenario: target.value } })}
-            >
-              {SCENARIOS.map(({ name }) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </label>
-          <button type="button" className="primary" disabled={isReader || isPlaying} onClick={begin}>
-            {isPlaying ? 'Playing…' : isBegun ? 'Play again' : 'Play'}
-          </button>
+      <Panel heading="h1" title="Play">
+        <div className="row at-end">
+          <Field
+            label="Scenario"
+            value={scenario.name}
+            disabled={isPlaying}
+            options={SCENARIOS.map(({ name }) => name)}
+            onChange={(name) => void navigate({ search: { scenario: name } })}
+          />
+          <Button kind="primary" busy={isPlaying && 'Playing…'} disabled={isReader} onClick={begin}>
+            {isBegun ? 'Play again' : 'Play'}
+          </Button>
           {isBegun && !isPlaying && left > 0 ? (
-            <button type="button" disabled={isReader} onClick={play}>
+            <Button disabled={isReader} onClick={play}>
               Go on with {left === 1 ? 'the last step' : `the other ${left} steps`}
-            </button>
+            </Button>
           ) : null}
-          {isReader ? <span className="note">{READ_ONLY}</span> : null}
+          {isReader ? <span className="note">{readOnly}</span> : null}
         </div>
         <p className="explanation">
           {scenario.title} <span className="note">{scenario.teaches}</span>
         </p>
         {table === undefined ? null : <MachineGraph type={scenario.type} table={table} reached={reached} />}
         <Steps steps={scenario.steps} events={events} sent={sent} />
-        {error === undefined ? null : <ErrorPanel error={error} retry={play} />}
+        <ErrorPanel error={error} retry={play} />
         <p className="note">
           One step each second, as real events of your endpoints. The command keeps the times of the scenario:
         </p>
         <Command line={`sim run ${scenario.name}`} />
-      </section>
+      </Panel>
       {user !== undefined && events.length > 0 ? (
         <StoryEvents events={events} hasMore={false} subject={user} isEntity />
       ) : null}
@@ -174,7 +165,7 @@ interface StepsProps {
 
 function Steps({ steps, events, sent }: StepsProps) {
   return (
-    <ol className="play-steps" aria-label="Steps">
+    <ol className="row play-steps" aria-label="Steps">
       {steps.map(({ type, subType, data }, index) => {
         const isThere = index < events.length;
         return (

@@ -1,21 +1,20 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { entityKindsOf, fieldsOf, isShown, SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
-import type { Field } from '../../services/domain/catalog/field.ts';
+import type { Field as EventField } from '../../services/domain/catalog/field.ts';
 import { API_VERSION_DEFAULT } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { isSignedOut } from '../api/refusal.ts';
-import { ended } from '../api/session.ts';
+import { useReadOnly } from '../api/session.ts';
 import type { TriggeredEvent } from '../api/shapes.ts';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Command } from './command.tsx';
+import { Button, Field, Form } from '../parts/controls.tsx';
+import { ErrorPanel } from '../parts/screen.tsx';
 import { lineOf, type Texts, textOf, valuesOf } from './form-values.ts';
+import { Command } from './on-your-machine.tsx';
 import { trigger } from './trigger.ts';
 
 /** The event that is chosen, its sample, and what was changed in it. */
 function useEvent(isReader: boolean) {
-  const client = useQueryClient();
   const [{ type, subType }, setKind] = useState(kindOf('fiatToCrypto'));
   const [subject, setSubject] = useState(() => crypto.randomUUID());
   const [changed, setChanged] = useState<Texts>({});
@@ -31,7 +30,6 @@ function useEvent(isReader: boolean) {
   );
   const sending = useMutation({
     mutationFn: () => trigger({ ...named, data: valuesOf(fields, changed) }),
-    onError: (thrown) => (isSignedOut(thrown) ? ended(client, thrown.code) : undefined),
   });
   const choose = (next: EventType, nextSubType?: string) => {
     setKind(kindOf(next, nextSubType));
@@ -46,33 +44,31 @@ function kindOf(type: EventType, subType = SUB_TYPES[type][0] ?? '') {
 }
 
 /** Publishes one event: a form made from the fields of its type, filled with a sample. */
-export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
+export function TriggerForm() {
+  const readOnly = useReadOnly();
+  const isReader = readOnly !== undefined;
   const { type, subType, fields, sample, changed, setChanged, choose, another, sending } = useEvent(isReader);
   const { mutate, data, error, isPending } = sending;
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <form className="panel" onSubmit={send}>
+    <Form className="panel" onSubmit={() => mutate()}>
       <h2>One event</h2>
-      <div className="play-controls">
-        <Choice
+      <div className="row at-end">
+        <Field
           label="Type"
           value={type}
-          values={EVENT_TYPES}
+          options={EVENT_TYPES}
           onChange={(text) => choose(EVENT_TYPES.find((one) => one === text) ?? type)}
         />
-        <Choice
+        <Field
           label="SubType"
           value={subType}
-          values={SUB_TYPES[type]}
-          onChange={(text) => choose(type, text)}
+          options={SUB_TYPES[type]}
+          onChange={(to) => choose(type, to)}
         />
       </div>
-      {sample.error ? <ErrorPanel error={sample.error} /> : null}
+      <ErrorPanel error={sample.error} />
       {sample.data === undefined ? null : (
-        <div className="event-fields">
+        <div className="columns event-fields">
           {fields.map((field) => (
             <Value
               key={field.name}
@@ -85,19 +81,19 @@ export function TriggerForm({ isReader }: { readonly isReader: boolean }) {
           ))}
         </div>
       )}
-      <p className="play-controls">
-        <button type="submit" className="primary" disabled={isReader || isPending}>
-          {isPending ? 'Sending…' : 'Send the event'}
-        </button>
-        <button type="button" disabled={isReader} onClick={another}>
+      <p className="row">
+        <Button type="submit" kind="primary" busy={isPending && 'Sending…'} disabled={isReader}>
+          Send the event
+        </Button>
+        <Button disabled={isReader} onClick={another}>
           Take another sample
-        </button>
-        {isReader ? <span className="note">Your link is read-only.</span> : null}
+        </Button>
+        {isReader ? <span className="note">{readOnly}</span> : null}
         {data === undefined ? null : <Sent event={data} />}
       </p>
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
       <Command line={lineOf(type, subType, changed)} />
-    </form>
+    </Form>
   );
 }
 
@@ -116,28 +112,8 @@ function Sent({ event: { event_uuid: id, type, subType } }: { readonly event: Tr
   );
 }
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly values: readonly string[];
-  readonly onChange: (text: string) => void;
-}
-
-function Choice({ label, value, values, onChange }: ChoiceProps) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <select value={value} onChange={({ target }) => onChange(target.value)}>
-        {values.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 interface ValueProps {
-  readonly field: Field;
+  readonly field: EventField;
   readonly subType: string;
   readonly sample: string;
   /** The text that was typed in place of the sample. */
@@ -146,36 +122,18 @@ interface ValueProps {
 }
 
 function Value({ field, subType, sample, text, onChange }: ValueProps) {
-  const id = useId();
   const { name, kind, description } = field;
   const values = field.valuesOn?.[subType] ?? field.values ?? (kind === 'boolean' ? ['true', 'false'] : []);
-  const value = text ?? sample;
-  const props = { id, value, 'aria-describedby': `${id}-note` };
   const isStructure = kind === 'object' || kind === 'array';
+  const options = [...new Set([sample, ...values])].map((one) => [one, one || '(left out)'] as const);
   return (
-    <div className={text === undefined || text === sample ? 'field' : 'field changed'}>
-      <label htmlFor={id}>{name}</label>
-      {values.length > 0 && !isStructure ? (
-        <select {...props} onChange={({ target }) => onChange(target.value)}>
-          {[...new Set([sample, ...values])].map((one) => (
-            <option key={one} value={one}>
-              {one === '' ? '(left out)' : one}
-            </option>
-          ))}
-        </select>
-      ) : isStructure ? (
-        <textarea {...props} rows={3} onChange={({ target }) => onChange(target.value)} spellCheck={false} />
-      ) : (
-        <input
-          {...props}
-          onChange={({ target }) => onChange(target.value)}
-          autoComplete="off"
-          spellCheck={false}
-        />
-      )}
-      <p className="note" id={`${id}-note`}>
-        {description}
-      </p>
-    </div>
+    <Field
+      className={text === undefined || text === sample ? 'field' : 'field changed'}
+      label={name}
+      note={description}
+      value={text ?? sample}
+      onChange={onChange}
+      {...(isStructure ? { rows: 3 } : values.length > 0 ? { options } : {})}
+    />
   );
 }

@@ -1,28 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect } from 'react';
+import { useEffect } from 'react';
 import { keepPlace, lastRefreshUrl, takePlace } from '../api/last-place.ts';
 import { isSignedOut } from '../api/refusal.ts';
-import { openLink } from '../api/session.ts';
-import { Brand, HelpLink } from '../parts/brand.tsx';
-import { ErrorPanel } from '../parts/error-panel.tsx';
+import { openSession } from '../api/session.ts';
+import { Button } from '../parts/controls.tsx';
+import { ErrorPanel } from '../parts/screen.tsx';
+import { Door } from './frame.tsx';
 import { dropLink } from './link.ts';
-
-/** A page for those who are not signed in. */
-export function Door({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <main className="door">
-      <section>
-        <p className="brand">
-          <Brand />
-        </p>
-        <h1>{title}</h1>
-        {children}
-        <HelpLink />
-      </section>
-    </main>
-  );
-}
 
 const isFirstScreen = () => /^\/console\/(?:live)?$/.test(location.pathname) && location.search === '';
 
@@ -31,7 +16,7 @@ export function OpenLink({ link, onEnd }: { readonly link: string; readonly onEn
   const client = useQueryClient();
   const { history } = useRouter();
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => openLink(client, link),
+    mutationFn: () => openSession(client, { link }),
     onSuccess: () => {
       dropLink();
       // A link to a screen leads there; any other one back to where the last session ended.
@@ -47,25 +32,24 @@ export function OpenLink({ link, onEnd }: { readonly link: string; readonly onEn
           It was used already, is too old, or is not complete. Ask the person or the page that gave it to you
           for another one.
         </p>
-        <button
-          type="button"
+        <Button
           onClick={() => {
             dropLink();
             onEnd();
           }}
         >
           Continue
-        </button>
+        </Button>
       </Door>
     );
   }
   return (
     <Door title="Webhook console">
       <p>See each webhook that was sent to your endpoints, what your server answered, and what comes next.</p>
-      {error ? <ErrorPanel error={error} /> : null}
-      <button type="button" className="primary" disabled={isPending} onClick={() => mutate()}>
-        {isPending ? 'Opening…' : 'Open'}
-      </button>
+      <ErrorPanel error={error} />
+      <Button kind="primary" busy={isPending && 'Opening…'} onClick={() => mutate()}>
+        Open
+      </Button>
       <p className="note">The link works once. This browser stays signed in until the session ends.</p>
     </Door>
   );

@@ -2,6 +2,10 @@ import { useMemo } from 'react';
 import type { Table } from '../../services/domain/catalog/machines.ts';
 import { layOutMachine } from './machine-layout.ts';
 
+const MARKER = {
+  ...{ viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse' },
+};
+
 interface Props {
   readonly type: string;
   readonly table: Table;
@@ -24,18 +28,8 @@ export function MachineGraph({ type, table, reached }: Props) {
     <section className="machine" tabIndex={0} aria-label={`States of ${type}`}>
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={says}>
         <defs>
-          {['', ' taken'].map((kind) => (
-            <marker
-              key={kind}
-              id={`${head}${kind.trim()}`}
-              className={`head${kind}`}
-              viewBox="0 0 8 8"
-              refX="7"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto-start-reverse"
-            >
+          {['', 'taken'].map((kind) => (
+            <marker key={kind} id={`${head}${kind}`} className={`head ${kind}`} {...MARKER}>
               <path d="M0 0 8 4 0 8z" />
             </marker>
           ))}

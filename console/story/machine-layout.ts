@@ -9,7 +9,7 @@ const MARGIN = 6;
 /** Room above and below for arrows that go back. */
 const BEND = 26;
 
-export interface Box {
+interface Box {
   readonly state: string;
   readonly x: number;
   readonly y: number;
@@ -17,21 +17,8 @@ export interface Box {
   readonly height: number;
 }
 
-export interface Arrow {
-  readonly from: string;
-  readonly to: string;
-  readonly path: string;
-}
-
-export interface Layout {
-  readonly width: number;
-  readonly height: number;
-  readonly boxes: readonly Box[];
-  readonly arrows: readonly Arrow[];
-}
-
 /** Lays a state machine out from left to right: a column for each number of steps from the start, the usual way on top. */
-export function layOutMachine(table: Table): Layout {
+export function layOutMachine(table: Table) {
   const columns = columnsOf(table);
   const boxes: Box[] = [];
   let x = MARGIN;

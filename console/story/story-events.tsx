@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import type { Delivery, StoryEvent } from '../api/shapes.ts';
-import { EndpointName } from '../parts/endpoint-name.tsx';
-import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
-import { Sentence } from '../parts/sentence.tsx';
-import { shortId } from '../parts/short-id.ts';
-import { Time } from '../parts/time.tsx';
+import { DeliveryLink, EndpointName } from '../parts/endpoint.tsx';
+import { Panel } from '../parts/screen.tsx';
+import { Outcome, Sentence, Time, toneOf } from '../parts/text.tsx';
+import { counted, inWords, shortId } from '../parts/words.ts';
 
 interface Props {
   readonly events: readonly StoryEvent[];
@@ -18,10 +17,7 @@ interface Props {
 /** The events, oldest first, and below each what became of it for each endpoint. */
 export function StoryEvents({ events, hasMore, subject, isEntity }: Props) {
   return (
-    <section className="panel">
-      <h2>
-        {events.length} {events.length === 1 ? 'event' : 'events'}
-      </h2>
+    <Panel title={counted(events.length, 'event')}>
       {hasMore ? (
         <p className="note">
           These are the newest. All:{' '}
@@ -51,20 +47,16 @@ export function StoryEvents({ events, hasMore, subject, isEntity }: Props) {
           </li>
         ))}
       </ol>
-    </section>
+    </Panel>
   );
 }
 
 /** The merchant chose it: a filter, or the API version of the endpoint. */
-const CHOSEN: ReadonlySet<string> = new Set([
-  'filtered',
-  'type_not_in_api_version',
-  'subtype_not_in_api_version',
-]);
+const CHOSEN = ['filtered', 'type_not_in_api_version', 'subtype_not_in_api_version'];
 
 function Fate({ line }: { readonly line: StoryEvent['endpoints'][number] }) {
   const { endpoint_uuid: endpoint, outcome, explanation, deliveries, verdict } = line;
-  const tone = CHOSEN.has(verdict) ? 'none' : toneOf(outcome);
+  const tone = CHOSEN.includes(verdict) ? 'none' : toneOf(outcome);
   return (
     <li>
       <span className="name">{endpoint === null ? 'no endpoint' : <EndpointName uuid={endpoint} />}</span>
@@ -73,9 +65,9 @@ function Fate({ line }: { readonly line: StoryEvent['endpoints'][number] }) {
         <Sentence text={explanation} />
       </p>
       {deliveries.length === 0 ? null : (
-        <p className="deliveries">
+        <p className="row deliveries">
           {deliveries.map((delivery) => (
-            <DeliveryLink key={delivery.delivery_uuid} delivery={delivery} />
+            <Sent key={delivery.delivery_uuid} delivery={delivery} />
           ))}
         </p>
       )}
@@ -84,18 +76,14 @@ function Fate({ line }: { readonly line: StoryEvent['endpoints'][number] }) {
 }
 
 const TRIGGERS: Readonly<Record<string, string>> = {
-  live: 'Delivery',
-  manual: 'Resend',
-  replay: 'Replay',
-  test: 'Test',
+  ...{ live: 'Delivery', manual: 'Resend', replay: 'Replay', test: 'Test' },
 };
 
-function DeliveryLink({ delivery }: { readonly delivery: Delivery }) {
+function Sent({ delivery }: { readonly delivery: Delivery }) {
   const { endpoint_uuid: endpoint, delivery_uuid: id, trigger, attempts_made: made, status } = delivery;
   return (
-    <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id }}>
-      {TRIGGERS[trigger] ?? trigger} {shortId(id)}, {inWords(status)} after {made}{' '}
-      {made === 1 ? 'attempt' : 'attempts'}
-    </Link>
+    <DeliveryLink endpoint={endpoint} id={id}>
+      {TRIGGERS[trigger] ?? trigger} {shortId(id)}, {inWords(status)} after {counted(made, 'attempt')}
+    </DeliveryLink>
   );
 }

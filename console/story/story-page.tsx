@@ -4,66 +4,51 @@ import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { storyQuery } from '../api/reads.ts';
 import type { Story, StoryEvent } from '../api/shapes.ts';
 import { CsvButton } from '../exports/csv-button.tsx';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Foreign } from '../parts/foreign.tsx';
-import { Id } from '../parts/id.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { inWords, Outcome, toneOf } from '../parts/outcome.tsx';
-import { shortId } from '../parts/short-id.ts';
-import { Countdown } from '../parts/time.tsx';
-import { useTitle } from '../parts/title.ts';
+import { Id } from '../parts/controls.tsx';
+import { Facts, Panel, Shown, Table, useTitle } from '../parts/screen.tsx';
+import { Countdown, foreign, Outcome, Sentence, Status, Time } from '../parts/text.tsx';
+import { inWords, shortId } from '../parts/words.ts';
 import { MachineGraph } from './machine-graph.tsx';
-import { Quarantined } from './quarantined.tsx';
 import { StoryEvents } from './story-events.tsx';
 
 /** Everything about a transaction, an account or a user: what happened, and what each endpoint has of it. */
 export function StoryPage() {
   const { id } = useParams({ from: '/subjects/$id' });
-  const { data: story, error, refetch } = useQuery(storyQuery(id));
-  useTitle(story ? `${inWords(story.kind)} ${shortId(id)}` : 'Story');
-  if (story === undefined)
-    return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
+  const query = useQuery(storyQuery(id));
+  useTitle(query.data ? `${inWords(query.data.kind)} ${shortId(id)}` : 'Story');
+  return <Shown query={query}>{(story) => <Told story={story} />}</Shown>;
+}
+
+function Told({ story }: { readonly story: Story }) {
+  const { kind, state, subject_uuid: subject, entity_uuid: entity, events, has_more: hasMore } = story;
   // The story of a user has what happened to its transactions and accounts.
-  const isEntity = story.entity_uuid === story.subject_uuid;
-  const query = isEntity ? { entity_uuid: story.subject_uuid } : { subject_uuid: story.subject_uuid };
+  const isEntity = entity === subject;
+  const query = isEntity ? { entity_uuid: subject } : { subject_uuid: subject };
   return (
     <>
-      <section className="panel">
-        <h1>
-          <span className="kind">{inWords(story.kind)}</span> {story.state ?? shortId(id)}
-        </h1>
-        <p className="facts">
-          <Id id={story.subject_uuid} what="the id" />
-          {story.entity_uuid === null || isEntity ? null : (
+      <Panel heading="h1" kind={inWords(kind)} title={state ?? shortId(subject)}>
+        <Facts>
+          <Id id={subject} what="the id" />
+          {entity === null || isEntity ? null : (
             <>
-              {' '}
-              · of{' '}
-              <Link to="/subjects/$id" params={{ id: story.entity_uuid }}>
-                user {shortId(story.entity_uuid)}
+              of{' '}
+              <Link to="/subjects/$id" params={{ id: entity }}>
+                user {shortId(entity)}
               </Link>
             </>
           )}
-        </p>
+        </Facts>
         {story.held ? (
           <p className="warning">
             The operator holds your deliveries back. They are sent when the hold ends.
           </p>
         ) : null}
-        {error ? <ErrorPanel error={error} /> : null}
-        <Machines events={story.events} />
-        <CsvButton
-          what={`${story.kind} ${story.subject_uuid}`}
-          lists={{ deliveries: [query], events: [query] }}
-        />
-      </section>
+        <Machines events={events} />
+        <CsvButton what={`${kind} ${subject}`} lists={{ deliveries: [query], events: [query] }} />
+      </Panel>
       <Quarantined quarantine={story.quarantine} />
       <Endpoints endpoints={story.endpoints} />
-      <StoryEvents
-        events={story.events}
-        hasMore={story.has_more}
-        subject={story.subject_uuid}
-        isEntity={isEntity}
-      />
+      <StoryEvents {...{ events, hasMore, subject, isEntity }} />
     </>
   );
 }
@@ -82,58 +67,65 @@ function Machines({ events }: { readonly events: readonly StoryEvent[] }) {
   });
 }
 
-function Endpoints({ endpoints }: { readonly endpoints: Story['endpoints'] }) {
+type Counts = Story['endpoints'][number];
+
+function Endpoints({ endpoints }: { readonly endpoints: readonly Counts[] }) {
   if (endpoints.length === 0) return null;
   return (
-    <section className="panel">
-      <h2>Endpoints</h2>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <section className="scroll" tabIndex={0} aria-label="Counts per endpoint">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col" className="number">
-                Received
-              </th>
-              <th scope="col" className="number">
-                Owed
-              </th>
-              <th scope="col" className="number">
-                Not received
-              </th>
-              <th scope="col">Next attempt</th>
-              <th scope="col">Status now</th>
-            </tr>
-          </thead>
-          <tbody>
-            {endpoints.map((endpoint) => (
-              <tr key={endpoint.endpoint_uuid}>
-                <th scope="row" title={endpoint.url ?? undefined}>
-                  <Foreign
-                    text={
-                      endpoint.description || endpoint.url || `${shortId(endpoint.endpoint_uuid)} (deleted)`
-                    }
-                  />
-                </th>
-                <td className="number">{endpoint.received}</td>
-                <td className={endpoint.owed > 0 ? 'number waits' : 'number'}>{endpoint.owed}</td>
-                <td className={endpoint.not_received > 0 ? 'number strong' : 'number'}>
-                  {endpoint.not_received}
-                </td>
-                <td>
-                  {endpoint.next_attempt_at === null ? '–' : <Countdown to={endpoint.next_attempt_at} />}
-                </td>
-                <td>
-                  <Outcome tone={toneOf(endpoint.status ?? '')}>
-                    {inWords(endpoint.status ?? 'deleted')}
-                  </Outcome>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </section>
+    <Panel title="Endpoints">
+      <Table
+        label="Counts per endpoint"
+        rows={endpoints}
+        keyOf={(endpoint) => endpoint.endpoint_uuid}
+        numbers={['Received', 'Owed', 'Not received']}
+        columns={[
+          [
+            'Endpoint',
+            ({ description, url, endpoint_uuid: uuid }) => (
+              <span title={url ?? undefined}>
+                {foreign(description || url || `${shortId(uuid)} (deleted)`)}
+              </span>
+            ),
+          ],
+          ['Received', ({ received }) => received],
+          ['Owed', ({ owed }) => <span className={owed > 0 ? 'waits' : ''}>{owed}</span>],
+          [
+            'Not received',
+            ({ not_received: lost }) => <span className={lost > 0 ? 'strong' : ''}>{lost}</span>,
+          ],
+          ['Next attempt', ({ next_attempt_at: next }) => (next === null ? '–' : <Countdown to={next} />)],
+          ['Status now', ({ status }) => <Status of={status ?? 'deleted'} />],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** Events that could not be routed: no endpoint gets them before the platform has corrected the fault. */
+function Quarantined({ quarantine }: { readonly quarantine: Story['quarantine'] }) {
+  const { events, note } = quarantine;
+  if (events.length === 0 && note === null) return null;
+  return (
+    <Panel title="Quarantine">
+      {note === null ? null : (
+        <p className="note">
+          <Sentence text={note} />
+        </p>
+      )}
+      <ul className="lines">
+        {events.map((event) => (
+          <li key={`${event.event_uuid} ${event.quarantined_at}`}>
+            <span>
+              <Time at={event.quarantined_at} />{' '}
+              {foreign([event.type, event.subType].filter((part) => part !== null).join('/'))}
+            </span>
+            <Outcome tone="bad">{inWords(event.reason)}</Outcome>
+            <p>
+              <Sentence text={event.explanation} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }

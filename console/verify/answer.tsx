@@ -1,18 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { textOf } from '../../services/domain/verification/alterations.ts';
 import { readCaptured } from '../../services/domain/verification/captured-text.ts';
 import {
+  areEqual,
   type CapturedRequest,
+  type Form,
+  formsOf,
+  type Given,
+  judge,
+  signaturesOf,
   TOLERANCE_SECONDS_DEFAULT,
+  type Verdict,
 } from '../../services/domain/verification/verification.ts';
 import { REDACTED } from '../../services/domain/webhook-request.ts';
 import { clock } from '../api/api.ts';
 import { deliveryQuery } from '../api/reads.ts';
-import { Foreign } from '../parts/foreign.tsx';
-import { Outcome } from '../parts/outcome.tsx';
-import { type Answer as Found, verifyHere } from './check.ts';
+import { DeliveryLink } from '../parts/endpoint.tsx';
+import { Pairs, Panel } from '../parts/screen.tsx';
+import { foreign, Outcome } from '../parts/text.tsx';
 import { differenceOf } from './difference.ts';
 
 interface Asked {
@@ -34,14 +40,13 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
   const missing = whatIsMissing(head, request, secret);
   const found = useAnswer(request, secret, isAgeChecked, missing === undefined);
   return (
-    <section className="panel">
-      <h2>Answer</h2>
-      <div role="status" className="verified">
+    <Panel title="Answer">
+      <div role="status" className="stack verified">
         {missing === undefined ? null : <p>{missing}</p>}
         {found === undefined ? null : <Checks found={found} request={request} />}
         {found !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
       </div>
-    </section>
+    </Panel>
   );
 }
 
@@ -68,6 +73,10 @@ function useAnswer(request: CapturedRequest, secret: string, isAgeChecked: boole
   return isComplete ? answer : undefined;
 }
 
+function checked({ name, ok, detail }: Found['verdict']['checks'][number]) {
+  return { name, shown: <Outcome tone={ok ? 'good' : 'bad'}>{name}</Outcome>, says: foreign(detail) };
+}
+
 function Checks({ found, request }: { readonly found: Found; readonly request: CapturedRequest }) {
   const { verdict, isExplained } = found;
   // A page of a delivery, and its curl command, leave the secret out.
@@ -77,23 +86,12 @@ function Checks({ found, request }: { readonly found: Found; readonly request: C
   const signature = checks.find(({ name }) => name === 'signature');
   return (
     <>
-      <p className="verified-in-short">
+      <p className="lead">
         <Outcome tone={isRight ? 'good' : 'bad'}>
           {isRight ? 'Authentic: a receiver takes it' : 'Not authentic: a receiver refuses it'}
         </Outcome>
       </p>
-      <dl className="checks">
-        {checks.map(({ name, ok, detail }) => (
-          <div key={name}>
-            <dt>
-              <Outcome tone={ok ? 'good' : 'bad'}>{name}</Outcome>
-            </dt>
-            <dd>
-              <Foreign text={detail} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs className="by-name" all={checks.map(checked)} />
       {isHidden ? (
         <p className="note">
           The secret in Authorization was not compared: this text leaves it out, as pages of deliveries do.
@@ -120,12 +118,12 @@ function SentBody({ request: { headers, body } }: { readonly request: CapturedRe
   if (!isNamed || sent === undefined) return null;
   const found = differenceOf(sent, textOf(body) ?? '');
   return (
-    <div className="difference">
+    <div className="stack difference">
       <h3>
         Compared with{' '}
-        <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint, id }}>
+        <DeliveryLink endpoint={endpoint} id={id}>
           what was sent
-        </Link>
+        </DeliveryLink>
       </h3>
       {found === undefined ? (
         <p>The body is the one that was sent: it is the secret, the id, the time or the signature.</p>
@@ -137,26 +135,40 @@ function SentBody({ request: { headers, body } }: { readonly request: CapturedRe
               ? ', and has the same data: something has parsed the JSON and written it anew. Check the bytes as they came in.'
               : '.'}
           </p>
-          <dl className="pairs">
-            <div>
-              <dt>Sent</dt>
-              <dd>
-                <code>
-                  <Foreign text={found.sent} />
-                </code>
-              </dd>
-            </div>
-            <div>
-              <dt>Yours</dt>
-              <dd>
-                <code>
-                  <Foreign text={found.yours} />
-                </code>
-              </dd>
-            </div>
-          </dl>
+          <Pairs
+            all={[
+              { name: 'Sent', says: <code>{foreign(found.sent)}</code> },
+              { name: 'Yours', says: <code>{foreign(found.yours)}</code> },
+            ]}
+          />
         </>
       )}
     </div>
   );
+}
+
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+
+interface Found {
+  readonly verdict: Verdict;
+  /** A change that is known explains why the signature does not match. */
+  readonly isExplained: boolean;
+}
+
+/** Verifies a request in the browser (`judge` has the rules). The secret does not leave the page. */
+async function verifyHere(given: Given): Promise<Found> {
+  const form = await signedForm(given);
+  return { verdict: judge(given, form), isExplained: form !== undefined };
+}
+
+async function signedForm({ request, secret }: Given): Promise<Form | undefined> {
+  const signatures = signaturesOf(request);
+  for (const form of formsOf(request, secret)) {
+    if (form.key.length === 0) continue;
+    const key = await crypto.subtle.importKey('raw', form.key, HMAC, false, ['sign']);
+    const made = new Uint8Array(await crypto.subtle.sign(HMAC.name, key, form.message));
+    const text = btoa(String.fromCharCode(...made));
+    if (signatures.some((signature) => areEqual(signature, text))) return form;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 /** The first place at which a body is not the one that was sent. */
-export interface Difference {
+interface Difference {
   /** Counted from 1, in characters. */
   readonly at: number;
   readonly sent: string;

@@ -1,17 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { type ChangeEvent, useDeferredValue, useId, useState } from 'react';
+import { type ChangeEvent, useDeferredValue, useState } from 'react';
 import { readCaptured } from '../../services/domain/verification/captured-text.ts';
 import { deliveryQuery } from '../api/reads.ts';
 import type { DeliveryDetail } from '../api/shapes.ts';
-import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Loading } from '../parts/loading.tsx';
-import { useTitle } from '../parts/title.ts';
+import { Button, Check, Field } from '../parts/controls.tsx';
+import { Screen, Shown } from '../parts/screen.tsx';
 import { Answer } from './answer.tsx';
 
 /** Explains why a check of a signature fails: the request is pasted, the secret stays in the page. */
 export function VerifyPage() {
-  useTitle('Verify');
   const { endpoint, delivery } = useSearch({ from: '/verify' });
   if (endpoint === undefined || delivery === undefined) return <Form key="own" headers="" body="" />;
   return <OfDelivery key={delivery} endpoint={endpoint} id={delivery} />;
@@ -19,10 +17,8 @@ export function VerifyPage() {
 
 /** Begins with the request of a delivery, as it was sent. */
 function OfDelivery({ endpoint, id }: { readonly endpoint: string; readonly id: string }) {
-  const { data, error, refetch } = useQuery(deliveryQuery(endpoint, id));
-  if (data === undefined)
-    return error ? <ErrorPanel error={error} retry={() => void refetch()} /> : <Loading />;
-  return <Form headers={headersOf(data)} body={data.body ?? ''} />;
+  const query = useQuery(deliveryQuery(endpoint, id));
+  return <Shown query={query}>{(data) => <Form headers={headersOf(data)} body={data.body ?? ''} />}</Shown>;
 }
 
 function headersOf({ attempts }: DeliveryDetail): string {
@@ -51,12 +47,11 @@ function Form({ headers, body: given }: { readonly headers: string; readonly bod
   const asked = useDeferredValue({ head, body, secret, isAgeChecked });
   return (
     <>
-      <section className="panel">
-        <h1>Verify</h1>
+      <Screen title="Verify">
         <p className="explanation">
           Paste a webhook as your server got it. The answer names what makes the check of its signature fail.
         </p>
-      </section>
+      </Screen>
       <div className="exchange">
         <form className="panel" onSubmit={(event) => event.preventDefault()}>
           <h2>Request</h2>
@@ -69,15 +64,17 @@ function Form({ headers, body: given }: { readonly headers: string; readonly bod
             onChange={paste}
           />
           <BodyField body={body} onChange={setBody} />
-          <SecretField value={secret} onChange={setSecret} />
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={isAgeChecked}
-              onChange={({ target }) => setAgeChecked(target.checked)}
-            />
+          <Field
+            label="Secret of the endpoint"
+            type="password"
+            note="It stays in this page: it is not sent, and not kept."
+            placeholder="whsec_…"
+            value={secret}
+            onChange={setSecret}
+          />
+          <Check isOn={isAgeChecked} onChange={setAgeChecked}>
             Check its age as well: a receiver refuses what is older than five minutes
-          </label>
+          </Check>
         </form>
         <Answer
           head={asked.head}
@@ -90,38 +87,6 @@ function Form({ headers, body: given }: { readonly headers: string; readonly bod
   );
 }
 
-interface FieldProps {
-  readonly label: string;
-  readonly note: string;
-  readonly placeholder: string;
-  readonly rows: number;
-  readonly value: string;
-  readonly onChange: (text: string) => void;
-}
-
-function Field({ label, note, placeholder, rows, value, onChange }: FieldProps) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <textarea
-        id={id}
-        aria-describedby={`${id}-note`}
-        rows={rows}
-        value={value}
-        placeholder={placeholder}
-        onChange={({ target }) => onChange(target.value)}
-        autoComplete="off"
-        autoCapitalize="off"
-        spellCheck={false}
-      />
-      <p className="note" id={`${id}-note`}>
-        {note}
-      </p>
-    </div>
-  );
-}
-
 function BodyField({ body, onChange }: { readonly body: Body; readonly onChange: (body: Body) => void }) {
   const read = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const file = target.files?.[0];
@@ -131,9 +96,9 @@ function BodyField({ body, onChange }: { readonly body: Body; readonly onChange:
     return (
       <p className="facts">
         Body: {body.bytes.length} bytes of a file{' '}
-        <button type="button" className="copy" onClick={() => onChange({ text: '' })}>
+        <Button kind="copy" onClick={() => onChange({ text: '' })}>
           Paste one instead
-        </button>
+        </Button>
       </p>
     );
   }
@@ -151,26 +116,5 @@ function BodyField({ body, onChange }: { readonly body: Body; readonly onChange:
         or from a file <input type="file" onChange={(event) => void read(event)} />
       </label>
     </>
-  );
-}
-
-function SecretField(props: { readonly value: string; readonly onChange: (text: string) => void }) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>Secret of the endpoint</label>
-      <input
-        id={id}
-        type="password"
-        aria-describedby={`${id}-note`}
-        value={props.value}
-        placeholder="whsec_…"
-        onChange={({ target }) => props.onChange(target.value)}
-        autoComplete="off"
-      />
-      <p className="note" id={`${id}-note`}>
-        It stays in this page: it is not sent, and not kept.
-      </p>
-    </div>
   );
 }

@@ -93,6 +93,20 @@ describe.skipIf(path === undefined)('the console and other sites', { timeout: FL
     await context.close();
   });
 
+  test('a page that was not named hears no height, even where a browser lets it embed the console', async () => {
+    const { context, page } = await visit();
+    const frame = page.frameLocator('iframe');
+    sites.lead('hooks', service.hookrail.apiUrl, 'content-security-policy');
+    await page.goto(`${sites.origin('evil')}/`);
+    await frame.getByRole('button', { name: 'Open' }).waitFor();
+    await page.waitForTimeout(STILL_MS);
+    expect(await heightsOf(page)).toEqual([]);
+    await page.goto(`${sites.origin('app')}/`);
+    await eventually('the page that was named hears it', async () => (await heightsOf(page)).length > 0);
+    sites.lead('hooks', service.hookrail.apiUrl);
+    await context.close();
+  });
+
   test('without the setting no page may embed the console', async () => {
     const api = await startTestApi({ names: ['bare.localhost'] });
     sites.lead('bare', api.api.url);

@@ -4,7 +4,7 @@
  * file for a ticket, with hostile texts in them.
  */
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { faultsOf } from './support/console-browser.ts';
@@ -32,6 +32,30 @@ async function loseThree(): Promise<void> {
   await eventually('it is disabled', async () => (await statusOfShop()) === 'auto_disabled', WAIT_MAX_MS);
   await send('fiatToCrypto/PENDING');
   await send('fiatToCrypto/PENDING');
+}
+
+interface Made {
+  readonly delivery_uuid: string;
+  readonly event_uuid: string;
+  readonly trigger: string;
+}
+
+/** Returns the deliveries to the shop that replays made, as the session of a browser reads them. */
+async function replayed({ request }: BrowserContext): Promise<readonly Made[]> {
+  const { hookrail, endpoints } = suite.service;
+  const query = new URLSearchParams({ endpoint_uuid: endpoints.shop, limit: '100' });
+  const response = await request.get(`${hookrail.apiUrl}/merchant/deliveries?${query}`);
+  const { data } = (await response.json()) as { readonly data: readonly Made[] };
+  return data.filter(({ trigger }) => trigger === 'replay');
+}
+
+/** Ends each session of the merchant, as the platform does. */
+async function endSessions(): Promise<void> {
+  const { merchantId, platformKey } = suite.service.setup;
+  const path = `/platform/merchants/${merchantId}/portal-sessions`;
+  const headers = { authorization: `API-Key ${platformKey}` };
+  const response = await fetch(suite.service.hookrail.apiUrl + path, { method: 'DELETE', headers });
+  expect(response.status).toBe(200);
 }
 
 async function saved(page: Page, button: string) {
@@ -103,6 +127,46 @@ describe.skipIf(!HAS_BROWSER)('Missed', { timeout: FLOW_MAX_MS }, () => {
     });
   });
 
+  test('brings each event back once when two tabs press at the same time', async () => {
+    await loseThree();
+    const { page, context } = await suite.signedIn({}, {}, 'Missed');
+    const other = await context.newPage();
+    await other.goto(page.url());
+    const tabs = [page, other];
+    for (const tab of tabs) await tab.getByText('3 events of this range are missing.').waitFor();
+    const before = new Set((await replayed(context)).map(({ delivery_uuid: id }) => id));
+    suite.service.receiver.answerAt('/shop', { status: 200, body: SLOW });
+    const bring = 'Enable the endpoint, and bring these 3 back';
+    await Promise.all(tabs.map((tab) => tab.getByRole('button', { name: bring }).click()));
+    for (const tab of tabs) await tab.getByText('Nothing of this range is missing.').waitFor();
+    const made = (await replayed(context)).filter(({ delivery_uuid: id }) => !before.has(id));
+    expect(made.length).toBe(3);
+    expect(new Set(made.map(({ event_uuid: id }) => id)).size).toBe(3);
+    await context.close();
+  });
+
+  test('says that the session has ended while it is open, and shows the same range with a new link', async () => {
+    await loseThree();
+    const { page, context } = await suite.signedIn({}, {}, 'Missed');
+    await page.getByText('3 events of this range are missing.').waitFor();
+    await page.getByLabel('From, on the time line').press('Home');
+    await page.waitForURL(/since=/);
+    const place = page.url();
+    await endSessions();
+    await page.getByRole('button', { name: /back$/ }).click();
+    await page.getByText('Your session has ended.').waitFor();
+    expect(await page.getByText('missing').count()).toBe(0);
+    expect(await statusOfShop()).toBe('auto_disabled');
+    await page.goto(await suite.service.link());
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.waitForURL(place);
+    await page.getByText('3 events of this range are missing.').waitFor();
+    suite.service.receiver.answerAt('/shop', { status: 200, body: '' });
+    await page.getByRole('button', { name: /back$/ }).click();
+    await page.getByText('Nothing of this range is missing.').waitFor();
+    await context.close();
+  });
+
   test('counts the range that the fields and the sliders choose, which the address keeps', async () => {
     await loseThree();
     const { page, faults, context } = await suite.signedIn({});
@@ -132,7 +196,7 @@ describe.skipIf(!HAS_BROWSER)('Missed', { timeout: FLOW_MAX_MS }, () => {
       .locator('.lanes')
       .getByText(/\d+ missed$/)
       .waitFor();
-    await page.getByText('Your link is read-only.').waitFor();
+    await page.getByText(/^Your link is read-only\. Ask .* to count what is still missing/).waitFor();
     expect(await page.getByRole('button', { name: /back$/ }).count()).toBe(0);
     expect(faults).toEqual([]);
     await context.close();

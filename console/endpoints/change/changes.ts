@@ -17,10 +17,10 @@ export const createEndpoint = (body: Schemas['CreateWebhookEndpoint'], key: stri
 export const updateEndpoint = (id: string, body: EndpointChange) =>
   bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}', { params: { path: { id } }, body }));
 
-export const rotateSecret = (id: string, key: string) =>
-  bodyOf(
-    rest.PATCH('/merchant/webhook-endpoints/{id}/secret', { params: { path: { id }, header: keyed(key) } }),
-  );
+export function rotateSecret(id: string, key: string) {
+  const params = { path: { id }, header: keyed(key) };
+  return bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}/secret', { params }));
+}
 
 export const deleteEndpoint = (id: string) =>
   rest.DELETE('/merchant/webhook-endpoints/{id}', { params: { path: { id } } });

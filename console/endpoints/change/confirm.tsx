@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button } from '../../parts/controls.tsx';
 
 interface Props {
   /** The word on the button. */
@@ -24,42 +25,35 @@ export function Confirm({ does, children, onConfirm, isPending, whyNot, isDanger
     setAsked(false);
     first.current?.focus();
   };
+  const confirm = () => {
+    close();
+    onConfirm();
+  };
   return (
     <div className="confirm">
-      <button
+      <Button
         ref={first}
-        type="button"
-        disabled={whyNot !== undefined || isPending}
+        busy={isPending && 'Changing…'}
+        disabled={whyNot !== undefined}
         aria-expanded={isAsked}
         onClick={() => setAsked(!isAsked)}
       >
-        {isPending ? 'Changing…' : `${does}…`}
-      </button>
+        {does}…
+      </Button>
       {isAsked && whyNot === undefined ? (
         <fieldset
+          className="stack"
           ref={question}
           tabIndex={-1}
-          onKeyDown={({ key }) => {
-            if (key === 'Escape') close();
-          }}
+          onKeyDown={({ key }) => (key === 'Escape' ? close() : undefined)}
         >
           <legend>What changes</legend>
           {children}
-          <p className="buttons">
-            <button
-              type="button"
-              className={isDanger ? 'danger' : 'primary'}
-              disabled={isPending}
-              onClick={() => {
-                close();
-                onConfirm();
-              }}
-            >
+          <p className="row">
+            <Button kind={isDanger ? 'danger' : 'primary'} disabled={isPending} onClick={confirm}>
               {does}
-            </button>
-            <button type="button" onClick={close}>
-              Leave it as it is
-            </button>
+            </Button>
+            <Button onClick={close}>Leave it as it is</Button>
           </p>
         </fieldset>
       ) : null}

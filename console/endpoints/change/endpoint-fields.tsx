@@ -1,9 +1,8 @@
-import { Link } from '@tanstack/react-router';
-import { type ReactNode, useId } from 'react';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
 import { Refusal } from '../../api/refusal.ts';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { Field } from '../../parts/controls.tsx';
+import { EndpointLink } from '../../parts/endpoint.tsx';
+import { ErrorPanel } from '../../parts/screen.tsx';
 import { type Filter, FilterField } from './filter-field.tsx';
 
 export interface Fields {
@@ -35,28 +34,24 @@ export function EndpointFields({ fields, version, onChange, error }: Props) {
     faultAt(error, pointer),
   );
   const isShown = [url, description, filter].some((fault) => fault !== undefined);
-  const existing = error instanceof Refusal ? error.existing : undefined;
+  const { existing, requestId } = error instanceof Refusal ? error : { existing: undefined, requestId: null };
   return (
     <>
-      <TextField
+      <Field
         label="URL"
         type="url"
         placeholder="https://hooks.example.com/payments"
+        required
         value={fields.url}
         onChange={(text) => onChange({ url: text })}
         fault={url}
-      >
-        {existing === undefined ? null : (
-          <Link to="/endpoints/$endpoint" params={{ endpoint: existing }}>
-            Show that endpoint
-          </Link>
-        )}
-      </TextField>
-      <TextField
+        remedy={existing && <EndpointLink uuid={existing}>Show that endpoint</EndpointLink>}
+      />
+      <Field
         label="Description"
-        type="text"
         placeholder="For yourself, such as: checkout"
         maxLength={CHARACTERS_MAX}
+        required
         value={fields.description}
         onChange={(text) => onChange({ description: text })}
         fault={description}
@@ -67,46 +62,12 @@ export function EndpointFields({ fields, version, onChange, error }: Props) {
         onChange={(types) => onChange({ filter: types })}
         fault={filter}
       />
-      {error === null || isShown ? null : <ErrorPanel error={error} />}
-      {isShown && error instanceof Refusal && error.requestId !== null ? (
+      {isShown ? null : <ErrorPanel error={error} />}
+      {isShown && requestId !== null ? (
         <p className="note">
-          Request <code>{error.requestId}</code>
+          Request <code>{requestId}</code>
         </p>
       ) : null}
     </>
-  );
-}
-
-interface TextProps {
-  readonly label: string;
-  readonly type: 'url' | 'text';
-  readonly placeholder: string;
-  readonly value: string;
-  readonly maxLength?: number;
-  readonly onChange: (text: string) => void;
-  readonly fault: string | undefined;
-  readonly children?: ReactNode;
-}
-
-function TextField({ label, value, onChange, fault, children, ...more }: TextProps) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        required
-        value={value}
-        autoComplete="off"
-        spellCheck={false}
-        aria-invalid={fault !== undefined}
-        aria-describedby={`${id}-fault`}
-        onChange={({ target }) => onChange(target.value)}
-        {...more}
-      />
-      <p id={`${id}-fault`} className="fault" role="alert">
-        {fault === undefined ? null : <Foreign text={fault} />} {children}
-      </p>
-    </div>
   );
 }

@@ -3,7 +3,8 @@ import { useId } from 'react';
 import { typesOf } from '../../../services/domain/catalog/catalog.ts';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../../services/domain/event.ts';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Check } from '../../parts/controls.tsx';
+import { ErrorPanel } from '../../parts/screen.tsx';
 import { matchedBy } from '../counts.ts';
 import { lastWeekQuery } from '../endpoint-reads.ts';
 
@@ -26,7 +27,7 @@ export function FilterField({ filter, version, onChange, fault }: Props) {
     onChange(EVENT_TYPES.filter((one) => (one === type ? isOn : types.includes(one))));
   };
   return (
-    <fieldset className="filter">
+    <fieldset className="stack">
       <legend>Event types</legend>
       <label>
         <input type="radio" name={name} checked={filter === null} onChange={() => onChange(null)} /> All, also
@@ -37,17 +38,12 @@ export function FilterField({ filter, version, onChange, fault }: Props) {
         Only these
       </label>
       {filter === null ? null : (
-        <ul className="types">
+        <ul className="columns types">
           {EVENT_TYPES.map((type) => (
-            <li key={type}>
-              <label>
-                <input
-                  type="checkbox"
-                  checked={filter.includes(type)}
-                  onChange={({ target }) => toggle(type, target.checked)}
-                />{' '}
+            <li key={type} className="row">
+              <Check isOn={filter.includes(type)} onChange={(isOn) => toggle(type, isOn)}>
                 {type}
-              </label>{' '}
+              </Check>
               <span className="note">
                 {known.includes(type) ? '' : `not in ${version} · `}
                 {week === undefined ? '' : `${week.byType.get(type) ?? 0} last week`}
@@ -57,7 +53,7 @@ export function FilterField({ filter, version, onChange, fault }: Props) {
         </ul>
       )}
       {week === undefined ? null : <p className="note">{matchedBy(filter, version, week)}</p>}
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
       {fault === undefined ? null : <p className="fault">{fault}</p>}
     </fieldset>
   );

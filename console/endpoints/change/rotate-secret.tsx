@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { useReadOnly } from '../../api/session.ts';
 import type { Endpoint } from '../../api/shapes.ts';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { useReadOnly } from '../../parts/read-only.ts';
+import { Button, Check } from '../../parts/controls.tsx';
+import { EndpointLink } from '../../parts/endpoint.tsx';
+import { ErrorPanel, Panel } from '../../parts/screen.tsx';
 import { owedQuery } from '../endpoint-reads.ts';
 import { waitingWords } from '../verdict.tsx';
 import { rotateSecret, useSecretChange } from './changes.ts';
@@ -20,8 +21,7 @@ export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
   const { mutate, data, error, isPending } = useSecretChange((key) => rotateSecret(uuid, key));
   const isRotated = data !== undefined;
   return (
-    <section className="panel">
-      <h2>Rotate the secret</h2>
+    <Panel title="Rotate the secret">
       <InForce endpoint={endpoint} />
       <ol className="steps">
         <Step title="Let your receiver accept two secrets" isDone={isReady}>
@@ -32,53 +32,41 @@ export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
             </a>{' '}
             do: <code>WEBHOOK_SECRET="whsec_new… whsec_old…"</code>
           </p>
-          <label>
-            <input
-              type="checkbox"
-              checked={isReady}
-              disabled={readOnly !== undefined || isRotated}
-              onChange={({ target }) => setReady(target.checked)}
-            />{' '}
+          <Check isOn={isReady} onChange={setReady} disabled={readOnly !== undefined || isRotated}>
             It is deployed, and has the secret that ends with <code>{before}</code>
-          </label>
+          </Check>
         </Step>
         <Step title="Rotate, and put the new secret beside the old one" isDone={isRotated}>
           {isRotated ? (
             <SecretOnce secret={data.signing_secret} />
           ) : (
-            <p className="buttons">
-              <button
-                type="button"
-                className="primary"
-                disabled={!isReady || isPending || readOnly !== undefined}
+            <p className="row">
+              <Button
+                kind="primary"
+                busy={isPending && 'Rotating…'}
+                disabled={!isReady || readOnly !== undefined}
                 onClick={() => mutate()}
               >
-                {isPending ? 'Rotating…' : 'Rotate now'}
-              </button>
+                Rotate now
+              </Button>
               <span className="note">
                 {readOnly ??
                   (isReady ? 'What your receiver refuses meanwhile comes again.' : 'After step 1.')}
               </span>
             </p>
           )}
-          {error ? <ErrorPanel error={error} /> : null}
+          <ErrorPanel error={error} />
         </Step>
         <Step title="Send a test, and see a 2xx" isDone={isAccepted}>
-          {isRotated ? (
-            <TestForm endpoint={endpoint} onAccepted={() => setAccepted(true)} />
-          ) : (
-            <p className="note">After step 2.</p>
-          )}
+          {isRotated ? null : <p className="note">After step 2.</p>}
+          {isRotated ? <TestForm endpoint={endpoint} onAccepted={() => setAccepted(true)} /> : null}
           <p>
             Then take the old secret out of your receiver. What was refused in between waits in{' '}
-            <Link to="/endpoints/$endpoint" params={{ endpoint: uuid }}>
-              Health
-            </Link>
-            , and comes by itself.
+            <EndpointLink uuid={uuid}>Health</EndpointLink>, and comes by itself.
           </p>
         </Step>
       </ol>
-    </section>
+    </Panel>
   );
 }
 

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../client/duration.ts';
 import type { Endpoint } from '../../api/shapes.ts';
-import { Copy } from '../../parts/copy.tsx';
-import { useNow } from '../../parts/now.ts';
+import { Copy } from '../../parts/controls.tsx';
+import { useNow } from '../../parts/text.tsx';
 
 const MINUTE_MS = 60_000;
 

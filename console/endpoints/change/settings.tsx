@@ -1,7 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
+import { useReadOnly } from '../../api/session.ts';
 import type { Endpoint } from '../../api/shapes.ts';
-import { useReadOnly } from '../../parts/read-only.ts';
+import { Button, Form } from '../../parts/controls.tsx';
+import { Panel } from '../../parts/screen.tsx';
 import { Warnings } from '../shown.tsx';
 import { type EndpointChange, updateEndpoint, useChange } from './changes.ts';
 import { EndpointFields, type Fields } from './endpoint-fields.tsx';
@@ -22,47 +24,42 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
   const body = changeOf(endpoint, fields);
   const isChanged = Object.keys(body).length > 0;
   const isEmpty = fields.filter?.length === 0;
-  const save = (event: FormEvent) => {
-    event.preventDefault();
+  const save = () => {
     // A refusal is shown at its field.
     mutateAsync(body).then(
       () => setDraft({}),
       () => undefined,
     );
   };
+  const change = (part: Partial<Fields>) => {
+    reset();
+    setDraft({ ...draft, ...part });
+  };
   return (
-    <section className="panel">
-      <h2>Settings</h2>
-      <form className="endpoint-form" onSubmit={save}>
+    <Panel title="Settings">
+      <Form className="endpoint-form" onSubmit={save}>
         <EndpointFields
-          fields={fields}
+          {...{ fields, error }}
           version={endpoint.api_version as ApiVersion}
-          onChange={(change) => {
-            reset();
-            setDraft({ ...draft, ...change });
-          }}
-          error={error}
+          onChange={change}
         />
         <Meaning body={body} />
-        <p className="buttons">
-          <button
+        <p className="row">
+          <Button
             type="submit"
-            className="primary"
-            disabled={readOnly !== undefined || isPending || !isChanged || isEmpty}
+            kind="primary"
+            busy={isPending && 'Saving…'}
+            disabled={readOnly !== undefined || !isChanged || isEmpty}
           >
-            {isPending ? 'Saving…' : 'Save'}
-          </button>
-          {isChanged ? (
-            <button type="button" onClick={() => setDraft({})}>
-              Discard
-            </button>
-          ) : null}
+            Save
+          </Button>
+          {isChanged ? <Button onClick={() => setDraft({})}>Discard</Button> : null}
           <span className="note">{readOnly ?? (isEmpty ? 'Choose at least one type.' : '')}</span>
         </p>
         <p role="status">{data === undefined || isChanged ? '' : 'Saved. It is in force.'}</p>
         <Warnings all={data?.warnings} />
-      </form>
-    </section>
+      </Form>
+    </Panel>
   );
 }
 

@@ -1,7 +1,8 @@
 import { API_VERSIONS } from '../../../services/domain/endpoint.ts';
 import { compareBodies, isDifferent } from '../../../services/domain/versions/body-differences.ts';
-import { Foreign } from '../../parts/foreign.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
+import { Table } from '../../parts/screen.tsx';
+import { foreign } from '../../parts/text.tsx';
 import type { TwoBodies } from '../endpoint-reads.ts';
 
 const [OLDER, NEWER] = API_VERSIONS;
@@ -26,36 +27,22 @@ export function SideBySide({ bodies: { older, newer } }: { readonly bodies: TwoB
           ? 'The two bodies are the same.'
           : `${differing.length} of ${fields.length} fields differ; the others are the same.`}
       </p>
-      <table className="versions">
-        <thead>
-          <tr>
-            <th scope="col">field</th>
-            <th scope="col">{OLDER}</th>
-            <th scope="col">{NEWER}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(differing.length === 0 ? fields : differing).map((field) => (
-            <tr key={field.path} className={isDifferent(field) ? 'differs' : undefined}>
-              <th scope="row">
-                <Foreign text={field.path} />
-              </th>
-              {[field.older, field.newer].map((value, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the versions never move
-                <td key={index}>{value === undefined ? 'no such field' : <Value text={value} />}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        label="Fields in both versions"
+        className={differing.length === 0 ? 'versions' : 'versions differs'}
+        rows={differing.length === 0 ? fields : differing}
+        keyOf={({ path }) => path}
+        columns={[
+          ['field', ({ path }) => foreign(path)],
+          [OLDER, (field) => <Value text={field.older} />],
+          [NEWER, (field) => <Value text={field.newer} />],
+        ]}
+      />
     </>
   );
 }
 
-function Value({ text }: { readonly text: string }) {
-  return (
-    <code>
-      <Foreign text={text} />
-    </code>
-  );
+function Value({ text }: { readonly text: string | undefined }) {
+  if (text === undefined) return 'no such field';
+  return <code>{foreign(text)}</code>;
 }

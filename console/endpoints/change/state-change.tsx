@@ -1,9 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useId, useState } from 'react';
+import { useState } from 'react';
+import { useReadOnly } from '../../api/session.ts';
 import type { Endpoint } from '../../api/shapes.ts';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { useReadOnly } from '../../parts/read-only.ts';
-import { Time } from '../../parts/time.tsx';
+import { Check } from '../../parts/controls.tsx';
+import { ErrorPanel, Panel } from '../../parts/screen.tsx';
+import { Time } from '../../parts/text.tsx';
 import type { Owed } from '../endpoint-reads.ts';
 import { waitingWords } from '../verdict.tsx';
 import { deleteEndpoint, type EndpointChange, updateEndpoint, useChange } from './changes.ts';
@@ -29,10 +30,9 @@ export function StateChange({ endpoint, waiting }: Props) {
   const cancelled = `Deliveries that wait are cancelled: ${waitingWords(waiting)}.`;
   const state = { isPending: change.isPending || remove.isPending, whyNot: readOnly };
   return (
-    <section className="panel">
-      <h2>{status === 'active' ? 'Disable or delete' : 'Enable or delete'}</h2>
+    <Panel title={status === 'active' ? 'Disable or delete' : 'Enable or delete'}>
       {readOnly === undefined ? null : <p className="note">{readOnly}</p>}
-      <div className="endpoint-head from-left">
+      <div className="row from-top">
         {status === 'active' ? (
           <Confirm does="Disable" {...state} onConfirm={() => change.mutate({ status: 'disabled' })}>
             <ul>
@@ -57,8 +57,8 @@ export function StateChange({ endpoint, waiting }: Props) {
         {data && `The endpoint is ${data.status === 'active' ? 'enabled' : 'disabled'}.`}
         {data?.replay_uuid && ' What it has missed is on its way.'}
       </p>
-      {error ? <ErrorPanel error={error} /> : null}
-    </section>
+      <ErrorPanel error={error} />
+    </Panel>
   );
 }
 
@@ -71,7 +71,6 @@ interface EnableProps {
 
 function Enable({ since, onEnable, ...state }: EnableProps) {
   const [isReplayed, setReplayed] = useState(true);
-  const box = useId();
   const replay = isReplayed && since !== null ? { replay_since: since } : {};
   return (
     <Confirm does="Enable" {...state} onConfirm={() => onEnable({ status: 'active', ...replay })}>
@@ -80,12 +79,9 @@ function Enable({ since, onEnable, ...state }: EnableProps) {
         <li>Its count of failures begins anew.</li>
       </ul>
       {since === null ? null : (
-        <p>
-          <input id={box} type="checkbox" checked={isReplayed} onChange={() => setReplayed(!isReplayed)} />{' '}
-          <label htmlFor={box}>
-            Bring back what it has missed since <Time at={since} />
-          </label>
-        </p>
+        <Check isOn={isReplayed} onChange={setReplayed}>
+          Bring back what it has missed since <Time at={since} />
+        </Check>
       )}
     </Confirm>
   );

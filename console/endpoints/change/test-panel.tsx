@@ -1,17 +1,18 @@
-import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { formatDuration } from '../../../client/duration.ts';
 import type { FailureCode } from '../../../services/domain/attempt.ts';
 import { entityKindsOf, subTypesOf, typesOf } from '../../../services/domain/catalog/catalog.ts';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
 import type { EventType } from '../../../services/domain/event.ts';
 import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
-import { useSession } from '../../api/session.ts';
+import { useReadOnly, useSession } from '../../api/session.ts';
 import type { Endpoint, TestQueued, TestResult } from '../../api/shapes.ts';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Button, Field, Form } from '../../parts/controls.tsx';
+import { DeliveryLink } from '../../parts/endpoint.tsx';
 import { JsonText } from '../../parts/json-text.tsx';
-import { inWords, Outcome } from '../../parts/outcome.tsx';
-import { useReadOnly } from '../../parts/read-only.ts';
+import { ErrorPanel, Panel } from '../../parts/screen.tsx';
+import { Outcome } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
 import { Warnings } from '../shown.tsx';
 import { sendTest, useChange } from './changes.ts';
 
@@ -42,14 +43,13 @@ function useWhyNoTest(): string | undefined {
 /** Sends one webhook to an endpoint, and shows what the server answers. */
 export function TestPanel({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
-    <section className="panel">
-      <h2>Send a test</h2>
+    <Panel title="Send a test">
       <p className="note">
         One webhook with a realistic body and the header <code>webhook-test: true</code>. It gets one attempt,
         is sent also while the endpoint is disabled, and does not count for the health.
       </p>
       <TestForm endpoint={endpoint} />
-    </section>
+    </Panel>
   );
 }
 
@@ -70,54 +70,47 @@ export function TestForm({ endpoint, onAccepted }: TestFormProps) {
     const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
     return sendTest(endpoint.uuid, { type, subType, ...about });
   });
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    mutate(undefined, { onSuccess: ({ status }) => (status === 'delivered' ? onAccepted?.() : undefined) });
+  const accepted = ({ status }: { readonly status: string }) => {
+    if (status === 'delivered') onAccepted?.();
   };
+  const send = () => mutate(undefined, { onSuccess: accepted });
   return (
     <>
-      <form className="endpoint-form row" onSubmit={send}>
-        <label>
-          <span>Event</span>
-          <select value={name} onChange={({ target }) => setChosen(target.value)}>
-            {names.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <button type="submit" className="primary" disabled={whyNot !== undefined || isPending}>
-          {isPending ? 'Waiting for the answer…' : 'Send test'}
-        </button>
-      </form>
+      <Form className="row at-end" onSubmit={send}>
+        <Field label="Event" value={name} options={names} onChange={setChosen} />
+        <Button
+          type="submit"
+          kind="primary"
+          busy={isPending && 'Waiting for the answer…'}
+          disabled={whyNot !== undefined}
+        >
+          Send test
+        </Button>
+      </Form>
       {whyNot === undefined ? null : <p className="note">{whyNot}</p>}
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
       <div role="status">
-        {data === undefined || isPending ? null : <Answer endpoint={endpoint} answer={data} />}
+        {data === undefined || isPending ? null : <Answer uuid={endpoint.uuid} answer={data} />}
       </div>
     </>
   );
 }
 
-interface AnswerProps {
-  readonly endpoint: Endpoint;
-  readonly answer: TestResult | TestQueued;
-}
-
-function Answer({ endpoint: { uuid }, answer }: AnswerProps) {
+function Answer({ uuid, answer }: { readonly uuid: string; readonly answer: TestResult | TestQueued }) {
   const result = 'response_status' in answer ? answer : undefined;
   const code = result?.failure_code as FailureCode | null | undefined;
   const sign = code ? CODE_SIGNS[code] : undefined;
   const { response_status: status, duration_ms: ms, response_body_preview: body } = result ?? {};
   return (
-    <div className="answer-of-test">
+    <div className="stack answer-of-test">
       <p>
         <Outcome tone={result === undefined ? 'wait' : code ? 'bad' : 'good'}>
           {status ? `HTTP ${status}` : (code ?? inWords(answer.status))}
         </Outcome>{' '}
         {typeof ms === 'number' ? `after ${formatDuration(ms)} ` : 'The answer did not come in time: see '}
-        <Link to="/endpoints/$endpoint/deliveries/$id" params={{ endpoint: uuid, id: answer.delivery_uuid }}>
+        <DeliveryLink endpoint={uuid} id={answer.delivery_uuid}>
           Request and response
-        </Link>
+        </DeliveryLink>
       </p>
       {sign === undefined ? null : <p>{`${sign.says} ${sign.remedy}`}</p>}
       <Warnings all={answer.warnings} />

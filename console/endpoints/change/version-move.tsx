@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { API_VERSIONS, type ApiVersion } from '../../../services/domain/endpoint.ts';
 import { typeDifferences } from '../../../services/domain/versions/version-differences.ts';
+import { useReadOnly } from '../../api/session.ts';
 import type { Endpoint } from '../../api/shapes.ts';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { useReadOnly } from '../../parts/read-only.ts';
-import { Shown } from '../../parts/shown.tsx';
+import { Field } from '../../parts/controls.tsx';
+import { ErrorPanel, Panel, Shown } from '../../parts/screen.tsx';
 import { bothVersionsQuery, owedQuery, type TwoBodies } from '../endpoint-reads.ts';
 import { waitingWords } from '../verdict.tsx';
 import { updateEndpoint, useChange } from './changes.ts';
@@ -27,8 +27,7 @@ export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
   const query = useQuery(bothVersionsQuery);
   return (
     <>
-      <section className="panel">
-        <h2>Its webhooks are of version {version}</h2>
+      <Panel title={`Its webhooks are of version ${version}`}>
         <p className="note">
           The envelope, the headers, the signature and the retries are the same in both versions.{' '}
           <a href="/docs/guides/move-to-2.3.8" target="_blank" rel="noreferrer">
@@ -37,9 +36,8 @@ export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
         </p>
         {readOnly === undefined ? null : <p className="note">{readOnly}</p>}
         <Confirm
+          {...{ isPending, whyNot: readOnly }}
           does={`Move to ${other}`}
-          isPending={isPending}
-          whyNot={readOnly}
           onConfirm={() => mutate(other)}
         >
           <ul>
@@ -57,12 +55,11 @@ export function VersionMove({ endpoint }: { readonly endpoint: Endpoint }) {
           </ul>
         </Confirm>
         <p role="status">{data && `It is in force: version ${data.api_version}.`}</p>
-        {error ? <ErrorPanel error={error} /> : null}
-      </section>
-      <section className="panel">
-        <h2>Your last events in both versions</h2>
+        <ErrorPanel error={error} />
+      </Panel>
+      <Panel title="Your last events in both versions">
         <Shown query={query}>{(events) => <Compared events={events} />}</Shown>
-      </section>
+      </Panel>
     </>
   );
 }
@@ -83,28 +80,18 @@ function Compared({ events }: { readonly events: readonly TwoBodies[] }) {
   const shown = events.find(({ event }) => event.event_uuid === chosen) ?? events.find(differs) ?? events[0];
   if (shown === undefined)
     return <p>There was no event so far. When one comes, it is shown here in both versions.</p>;
+  const id = shown.event.event_uuid;
+  const options = events.map((each) => [each.event.event_uuid, labelOf(each)] as const);
   return (
     <>
-      <label className="field">
-        <span>Event</span>
-        <select value={shown.event.event_uuid} onChange={({ target }) => setChosen(target.value)}>
-          {events.map((each) => (
-            <option key={each.event.event_uuid} value={each.event.event_uuid}>
-              {labelOf(each)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <SideBySide key={shown.event.event_uuid} bodies={shown} />
+      <Field label="Event" value={id} options={options} onChange={setChosen} />
+      <SideBySide key={id} bodies={shown} />
     </>
   );
 }
 
-const time = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-  hourCycle: 'h23',
-});
+const STYLE = { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' } as const;
+const time = new Intl.DateTimeFormat(undefined, STYLE);
 
 /** Returns whether the older version has the event, and the newer one writes it differently. */
 const differs = ({ older, newer }: TwoBodies) => older !== null && older !== newer;

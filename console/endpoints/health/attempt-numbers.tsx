@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { formatDuration } from '../../../client/duration.ts';
 import type { FailureCode } from '../../../services/domain/attempt.ts';
 import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
-import { Shown } from '../../parts/shown.tsx';
+import type { Metrics } from '../../api/shapes.ts';
+import { Panel, Shown, Table } from '../../parts/screen.tsx';
 import { percentOf } from '../counts.ts';
 import { attemptsQuery, WEEK_MS } from '../endpoint-reads.ts';
 import { Numbers } from '../shown.tsx';
-import { AttemptsChart } from './attempts-chart.tsx';
 
 const DAY_MS = 86_400_000;
 const msOr = (ms: number | null) => (ms === null ? '–' : formatDuration(ms));
@@ -15,7 +15,7 @@ const msOr = (ms: number | null) => (ms === null ? '–' : formatDuration(ms));
 export function AttemptNumbers({ uuid }: { readonly uuid: string }) {
   return (
     <>
-      <div className="periods">
+      <div className="columns">
         <Period uuid={uuid} periodMs={DAY_MS} title="Last 24 hours" />
         <Period uuid={uuid} periodMs={WEEK_MS} title="Last 7 days" />
       </div>
@@ -33,8 +33,7 @@ interface PeriodProps {
 function Period({ uuid, periodMs, title }: PeriodProps) {
   const query = useQuery(attemptsQuery(uuid, periodMs));
   return (
-    <section className="panel">
-      <h2>{title}</h2>
+    <Panel title={title}>
       <Shown query={query}>
         {({ data: [all] }) =>
           all === undefined || all.attempts === 0 ? (
@@ -54,7 +53,7 @@ function Period({ uuid, periodMs, title }: PeriodProps) {
           )
         }
       </Shown>
-    </section>
+    </Panel>
   );
 }
 
@@ -66,32 +65,70 @@ function Failures({ uuid }: { readonly uuid: string }) {
   const { data: week } = useQuery(attemptsQuery(uuid, WEEK_MS, 'code'));
   if (week === undefined || week.data.length === 0) return null;
   return (
-    <section className="panel">
-      <h2>Failures by code</h2>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-      <section className="scroll failures" tabIndex={0} aria-label="Failures by code">
-        <table>
-          <thead>
-            <tr>
-              {['code', '24 hours', '7 days', 'meaning'].map((head) => (
-                <th key={head} scope="col" className={/^\d/.test(head) ? 'number' : undefined}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {week.data.map(({ name, failed }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td className="number">{day?.data.find((one) => one.name === name)?.failed ?? 0}</td>
-                <td className="number">{failed}</td>
-                <td>{meaningOf(name ?? '')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </section>
+    <Panel title="Failures by code" className="failures">
+      <Table
+        label="Failures by code"
+        rows={week.data}
+        keyOf={({ name }) => name ?? ''}
+        numbers={['24 hours', '7 days']}
+        columns={[
+          ['code', ({ name }) => name],
+          ['24 hours', ({ name }) => day?.data.find((one) => one.name === name)?.failed ?? 0],
+          ['7 days', ({ failed }) => failed],
+          ['meaning', ({ name }) => meaningOf(name ?? '')],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+type Point = Metrics['data'][number]['points'][number];
+
+const [HEIGHT, STEP, BAR] = [56, 5, 4];
+const STYLE = {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+} as const;
+const time = new Intl.DateTimeFormat(undefined, STYLE);
+
+interface Props {
+  readonly points: readonly Point[];
+  /** The share of the attempts that failed. */
+  readonly failed: string;
+}
+
+/** Attempts by time: a bar for each step, of which the failed ones are the lower part. */
+function AttemptsChart({ points, failed }: Props) {
+  const most = Math.max(1, ...points.map(({ attempts }) => attempts));
+  // A single attempt is seen, too.
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(2, (count / most) * HEIGHT));
+  const bar = (kind: string, index: number, height: number) => (
+    <rect className={kind} x={index * STEP} y={HEIGHT - height} width={BAR} height={height} />
+  );
+  const says = `${failed} of the attempts failed`;
+  const box = `0 0 ${points.length * STEP} ${HEIGHT}`;
+  return (
+    <figure className="chart">
+      <svg viewBox={box} preserveAspectRatio="none" role="img" aria-label={says}>
+        {points.map((point, index) => (
+          <g key={point.at}>
+            <title>{`${time.format(new Date(point.at))}: ${point.attempts} attempts, ${point.failed} failed`}</title>
+            {bar('free', index, HEIGHT)}
+            {bar('good', index, heightOf(point.attempts))}
+            {bar('bad', index, heightOf(point.failed))}
+          </g>
+        ))}
+      </svg>
+      <figcaption className="row apart note">
+        <span>{points[0] && time.format(new Date(points[0].at))}</span>
+        <span>
+          <span className="good">■</span> arrived <span className="bad">■</span> failed · tallest bar: {most}{' '}
+          · until now
+        </span>
+      </figcaption>
+    </figure>
   );
 }

@@ -1,13 +1,9 @@
-import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
-import { shortId } from '../../parts/short-id.ts';
-import { Shown } from '../../parts/shown.tsx';
-import { Countdown, Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useFilters } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
-import { Table } from '../parts/table.tsx';
-import { Way } from '../parts/way.tsx';
+import { Button, Field } from '../../parts/controls.tsx';
+import { Screen, Shown, Table, Way } from '../../parts/screen.tsx';
+import { Countdown, Status, Time } from '../../parts/text.tsx';
+import { shortId } from '../../parts/words.ts';
+import { type Page, useCommand, useFilters } from '../api.ts';
+import { MerchantName } from '../names.tsx';
 import type { Delivery } from '../shapes.ts';
 
 const STATUSES = ['pending', 'failed', 'delivered', 'exhausted', 'cancelled', 'refused'];
@@ -16,86 +12,55 @@ const PAGE = 100;
 
 /** The newest deliveries of all merchants, or those that the address narrows them to. */
 export function DeliveriesPage() {
-  useTitle('Deliveries');
   const [filters, set] = useFilters();
-  const { status = '', merchant, endpoint } = filters;
-  const page = useCommand<{ readonly items: readonly Delivery[] }>(
-    'deliveries-list',
-    {
-      limit: PAGE,
-      ...(status === '' ? {} : { status }),
-      ...(merchant === undefined ? {} : { merchant }),
-      ...(endpoint === undefined ? {} : { endpoint }),
-    },
-    { everyMs: EVERY_MS },
-  );
+  const { status, merchant, endpoint } = filters;
+  const given = { limit: PAGE, status, merchant, endpoint };
+  const page = useCommand<Page<Delivery>>('deliveries-list', given, { everyMs: EVERY_MS });
+  const statuses = [['', 'all'] as const, ...STATUSES];
   return (
-    <section className="panel">
-      <h1>Deliveries</h1>
-      <p className="act">
-        <label>
-          Status{' '}
-          <select value={status} onChange={(event) => set('status', event.target.value)}>
-            <option value="">all</option>
-            {STATUSES.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
+    <Screen title="Deliveries">
+      <div className="row act">
+        <Field label="Status" value={status ?? ''} options={statuses} onChange={(to) => set('status', to)} />
         {(['merchant', 'endpoint'] as const).map((name) =>
           filters[name] === undefined ? null : (
-            <button key={name} type="button" className="copy" onClick={() => set(name, '')}>
+            <Button kind="copy" key={name} onClick={() => set(name, '')}>
               {name} {shortId(filters[name])} ✕
-            </button>
+            </Button>
           ),
         )}
-      </p>
+      </div>
       <Shown query={page}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <p>There is none.</p>
-          ) : (
-            <Table
-              label="Deliveries"
-              columns={['Made', 'Delivery', 'Merchant', 'Endpoint', 'Status', 'Last answer', 'Next attempt']}
-            >
-              {items.map((each) => (
-                <Row key={each.deliveryId} each={each} />
-              ))}
-            </Table>
-          )
-        }
+        {({ items }) => (
+          <Table
+            label="Deliveries"
+            none="There is none."
+            rows={items}
+            keyOf={({ deliveryId }) => deliveryId}
+            names="Delivery"
+            columns={[
+              ['Made', ({ createdAt }) => <Time at={createdAt} />],
+              [
+                'Delivery',
+                ({ deliveryId, type, subType }) => (
+                  <Way to={`/deliveries/${deliveryId}`}>{`${type}/${subType}`}</Way>
+                ),
+              ],
+              ['Merchant', ({ merchantId }) => <MerchantName id={merchantId} />],
+              [
+                'Endpoint',
+                ({ endpointId }) => (
+                  <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
+                    {shortId(endpointId)}
+                  </Way>
+                ),
+              ],
+              ['Status', (each) => <Status of={each.status} />],
+              ['Last answer', (each) => each.lastResponseStatus ?? each.lastFailureCode ?? '–'],
+              ['Next attempt', ({ nextAttemptAt: next }) => (next === null ? '–' : <Countdown to={next} />)],
+            ]}
+          />
+        )}
       </Shown>
-    </section>
-  );
-}
-
-function Row({ each }: { readonly each: Delivery }) {
-  return (
-    <tr>
-      <td>
-        <Time at={each.createdAt} />
-      </td>
-      <th scope="row">
-        <Way to={`/deliveries/${each.deliveryId}`}>
-          {each.type}/{each.subType}
-        </Way>
-      </th>
-      <td>
-        <MerchantName id={each.merchantId} />
-      </td>
-      <td>
-        <Way to="/deliveries" search={{ endpoint: each.endpointId }} title={each.endpointId}>
-          {shortId(each.endpointId)}
-        </Way>
-      </td>
-      <td>
-        <Outcome tone={toneOf(each.status)}>{inWords(each.status)}</Outcome>
-      </td>
-      <td>{each.lastResponseStatus ?? each.lastFailureCode ?? '–'}</td>
-      <td>{each.nextAttemptAt === null ? '–' : <Countdown to={each.nextAttemptAt} />}</td>
-    </tr>
+    </Screen>
   );
 }

@@ -1,25 +1,20 @@
 import { Navigate } from '@tanstack/react-router';
-import { inWords } from '../../parts/outcome.tsx';
-import { Sentence } from '../../parts/sentence.tsx';
-import { Shown } from '../../parts/shown.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useId } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
-import { Way } from '../parts/way.tsx';
+import { Panel, Screen, Shown, useTitle, Way } from '../../parts/screen.tsx';
+import { Sentence } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
+import { useCommand, useId } from '../api.ts';
+import { MerchantName } from '../names.tsx';
 import type { Found } from '../shapes.ts';
 
 /** The screen before anything is looked up. */
 export function FindPage() {
-  useTitle('Find');
   return (
-    <section className="panel">
-      <h1>Find</h1>
+    <Screen title="Find">
       <p>
         Paste any id into the field above: of a transaction, a user, an event, a delivery, an endpoint, a
         replay, a key, a request or a merchant. The name of a merchant does as well.
       </p>
-    </section>
+    </Screen>
   );
 }
 
@@ -35,16 +30,13 @@ export function FoundPage() {
         const only = others.length === 0 && first ? placeOf(first) : undefined;
         if (only !== undefined) return <Navigate to={only as never} replace />;
         return (
-          <section className="panel">
-            <h1>
-              <code>{id}</code>
-            </h1>
+          <Panel heading="h1" title={<code>{id}</code>}>
             <ul className="found">
               {list.map((one) => (
                 <Line key={`${one.kind} ${one.merchantId}`} found={one} />
               ))}
             </ul>
-          </section>
+          </Panel>
         );
       }}
     </Shown>

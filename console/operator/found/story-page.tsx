@@ -1,16 +1,10 @@
-import { labelOf } from '../../parts/endpoint-name.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
-import { Id } from '../../parts/id.tsx';
-import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
-import { Sentence } from '../../parts/sentence.tsx';
-import { shortId } from '../../parts/short-id.ts';
-import { Shown } from '../../parts/shown.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useId } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
-import { Way } from '../parts/way.tsx';
+import { Id } from '../../parts/controls.tsx';
+import { labelOf } from '../../parts/endpoint.tsx';
+import { Panel, Shown, useTitle, Way } from '../../parts/screen.tsx';
+import { foreign, Outcome, Sentence, Status, Time } from '../../parts/text.tsx';
+import { counted, inWords, shortId } from '../../parts/words.ts';
+import { useCommand, useId } from '../api.ts';
+import { MerchantName } from '../names.tsx';
 import type { Story } from '../shapes.ts';
 
 const EVERY_MS = 5000;
@@ -28,16 +22,9 @@ export function StoryPage() {
 }
 
 function OneStory({ story }: { readonly story: Story }) {
-  const { kind, state, subjectId, merchantId, held, hasMore, events, quarantine, endpoints } = story;
-  const nameOf = (endpointId: string) => {
-    const url = endpoints.find((each) => each.endpointId === endpointId)?.url;
-    return url ? labelOf({ description: '', url }) : `${shortId(endpointId)} (deleted)`;
-  };
+  const { kind, state, subjectId, merchantId, held, hasMore, events, quarantine } = story;
   return (
-    <section className="panel">
-      <h1>
-        <span className="kind">{inWords(kind)}</span> {state ?? shortId(subjectId)}
-      </h1>
+    <Panel heading="h1" kind={inWords(kind)} title={state ?? shortId(subjectId)}>
       <p className="facts">
         <Id id={subjectId} what="the id" /> · of <MerchantName id={merchantId} />
       </p>
@@ -50,54 +37,68 @@ function OneStory({ story }: { readonly story: Story }) {
           <li key={event.eventId}>
             <h2>
               <Time at={event.occurredAt} />{' '}
-              <Way to={`/events/${event.eventId}`}>
-                {event.type}/{event.subType}
-              </Way>
+              <Way to={`/events/${event.eventId}`}>{`${event.type}/${event.subType}`}</Way>
             </h2>
             <ul className="fates">
               {event.endpoints.map((line) => (
-                <li key={line.endpointId ?? 'none'}>
-                  <span className="name">
-                    <Foreign text={line.endpointId === null ? 'no endpoint' : nameOf(line.endpointId)} />
-                  </span>
-                  <Outcome tone={toneOf(line.outcome)}>{inWords(line.outcome)}</Outcome>
-                  <p>
-                    <Sentence text={line.explanation} />
-                  </p>
-                  <p className="deliveries">
-                    {line.deliveries.map(({ deliveryId, status, attemptsMade }) => (
-                      <Way key={deliveryId} to={`/deliveries/${deliveryId}`}>
-                        Delivery {shortId(deliveryId)}, {inWords(status)} after {attemptsMade}{' '}
-                        {attemptsMade === 1 ? 'attempt' : 'attempts'}
-                      </Way>
-                    ))}
-                  </p>
-                </li>
+                <Fate key={line.endpointId ?? 'none'} line={line} story={story} />
               ))}
             </ul>
           </li>
         ))}
-        {quarantine.events.map(({ at, eventId, type, subType, title, detail, remedy }) => (
-          <li key={`${at} ${eventId}`}>
-            <h2>
-              <Time at={at} />{' '}
-              <Foreign text={`${type ?? 'An event'}${subType === null ? '' : `/${subType}`}`} />
-            </h2>
-            <p>
-              <Outcome tone="bad">in quarantine</Outcome> <Sentence text={title} />
-            </p>
-            <p>
-              <Foreign text={detail} />
-            </p>
-            <p>
-              <Sentence text={remedy} /> <Way to="/quarantine">Quarantine</Way>
-            </p>
-          </li>
+        {quarantine.events.map((event) => (
+          <Quarantined key={`${event.at} ${event.eventId}`} event={event} />
         ))}
       </ol>
       {quarantine.searched === 'none' ? (
         <p className="warning">The quarantine could not be looked through.</p>
       ) : null}
-    </section>
+    </Panel>
+  );
+}
+
+interface FateProps {
+  readonly line: Story['events'][number]['endpoints'][number];
+  readonly story: Story;
+}
+
+/** What became of an event for an endpoint. */
+function Fate({ line: { endpointId, outcome, explanation, deliveries }, story: { endpoints } }: FateProps) {
+  const url = endpoints.find((each) => each.endpointId === endpointId)?.url;
+  const name = url ? labelOf({ description: '', url }) : `${shortId(endpointId ?? '')} (deleted)`;
+  return (
+    <li>
+      <span className="name">{foreign(endpointId === null ? 'no endpoint' : name)}</span>
+      <Status of={outcome} />
+      <p>
+        <Sentence text={explanation} />
+      </p>
+      <p className="row deliveries">
+        {deliveries.map(({ deliveryId, status, attemptsMade }) => (
+          <Way key={deliveryId} to={`/deliveries/${deliveryId}`}>
+            Delivery {shortId(deliveryId)}, {inWords(status)} after {counted(attemptsMade, 'attempt')}
+          </Way>
+        ))}
+      </p>
+    </li>
+  );
+}
+
+/** An event that was not routed. */
+function Quarantined({ event }: { readonly event: Story['quarantine']['events'][number] }) {
+  const { at, type, subType, title, detail, remedy } = event;
+  return (
+    <li>
+      <h2>
+        <Time at={at} /> {foreign([type ?? 'An event', ...(subType === null ? [] : [subType])].join('/'))}
+      </h2>
+      <p>
+        <Outcome tone="bad">in quarantine</Outcome> <Sentence text={title} />
+      </p>
+      <p>{foreign(detail)}</p>
+      <p>
+        <Sentence text={remedy} /> <Way to="/quarantine">Quarantine</Way>
+      </p>
+    </li>
   );
 }

@@ -1,18 +1,10 @@
 import { formatDuration } from '../../../client/duration.ts';
-import { Foreign } from '../../parts/foreign.tsx';
-import { Id } from '../../parts/id.tsx';
-import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
-import { Sentence } from '../../parts/sentence.tsx';
-import { shortId } from '../../parts/short-id.ts';
-import { Shown } from '../../parts/shown.tsx';
-import { Countdown, Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useId } from '../parts/address.ts';
-import { MerchantName, ProducerName } from '../parts/names.tsx';
-import { Panel } from '../parts/screen.tsx';
-import { Table } from '../parts/table.tsx';
-import { Way } from '../parts/way.tsx';
+import { Id } from '../../parts/controls.tsx';
+import { Panel, Shown, Table, useTitle, Way } from '../../parts/screen.tsx';
+import { Countdown, foreign, Outcome, Sentence, Status, Time } from '../../parts/text.tsx';
+import { inWords, shortId } from '../../parts/words.ts';
+import { useCommand, useId } from '../api.ts';
+import { MerchantName, ProducerName } from '../names.tsx';
 import type { DeliveryLook, EventLook } from '../shapes.ts';
 
 const EVERY_MS = 5000;
@@ -26,10 +18,7 @@ export function EventPage() {
     <Shown query={event}>
       {({ eventId, merchantId, type, subType, subjectId, occurredAt, publishedBy, endpoints }) => (
         <>
-          <section className="panel">
-            <h1>
-              {type}/{subType}
-            </h1>
+          <Panel heading="h1" title={`${type}/${subType}`}>
             <p className="facts">
               Event <Id id={eventId} what="the event's id" /> · of <MerchantName id={merchantId} /> · occurred{' '}
               <Time at={occurredAt} /> · published by <ProducerName publishedBy={publishedBy} />
@@ -37,7 +26,7 @@ export function EventPage() {
             <p>
               <Way to={`/subjects/${encodeURIComponent(subjectId)}`}>The whole story of what it is about</Way>
             </p>
-          </section>
+          </Panel>
           <Panel title="Endpoints">
             {endpoints.length === 0 ? <p>There was no endpoint when the event was accepted.</p> : null}
             <ul className="lines">
@@ -67,54 +56,54 @@ export function DeliveryPage() {
 }
 
 function Delivery({ look }: { readonly look: DeliveryLook }) {
+  const { type, subType, status, deliveryId, merchantId, eventId, nextAttemptAt: next } = look;
+  const title = (
+    <>
+      {type}/{subType} <Status of={status} />
+    </>
+  );
   return (
     <>
-      <section className="panel">
-        <h1>
-          {look.type}/{look.subType} <Outcome tone={toneOf(look.status)}>{inWords(look.status)}</Outcome>
-        </h1>
+      <Panel heading="h1" title={title}>
         <p className="facts">
-          Delivery <Id id={look.deliveryId} what="the delivery's id" /> · of{' '}
-          <MerchantName id={look.merchantId} />
+          Delivery <Id id={deliveryId} what="the delivery's id" /> · of <MerchantName id={merchantId} />
         </p>
         <p>
           <Sentence text={look.explanation} />
-          {look.nextAttemptAt === null ? null : (
+          {next === null ? null : (
             <>
               {' '}
-              Next attempt <Countdown to={look.nextAttemptAt} />.
+              Next attempt <Countdown to={next} />.
             </>
           )}
         </p>
         <p>
-          <Way to={`/events/${look.eventId}`}>The event and its other endpoints</Way>
+          <Way to={`/events/${eventId}`}>The event and its other endpoints</Way>
         </p>
-      </section>
+      </Panel>
       <Panel title="Attempts">
-        {look.attempts.length === 0 ? <p>None was made yet.</p> : null}
-        {look.attempts.length === 0 ? null : (
-          <Table label="Attempts" columns={['Attempt', 'Started', 'Took', 'Answer']}>
-            {look.attempts.map(
-              ({ number, startedAt, durationMs, responseStatus, failureCode, failureDetail }) => (
-                <tr key={startedAt}>
-                  <th scope="row">{number}</th>
-                  <td>
-                    <Time at={startedAt} digits="milliseconds" />
-                  </td>
-                  <td>{formatDuration(durationMs)}</td>
-                  <td>
-                    <Outcome tone={failureCode === null ? 'good' : 'bad'}>
-                      {responseStatus ?? failureCode}
-                    </Outcome>
-                    <div className="note">
-                      <Foreign text={failureDetail ?? ''} />
-                    </div>
-                  </td>
-                </tr>
+        <Table
+          label="Attempts"
+          none="None was made yet."
+          rows={look.attempts}
+          keyOf={({ startedAt }) => startedAt}
+          columns={[
+            ['Attempt', ({ number }) => number],
+            ['Started', ({ startedAt }) => <Time at={startedAt} digits="milliseconds" />],
+            ['Took', ({ durationMs }) => formatDuration(durationMs)],
+            [
+              'Answer',
+              ({ responseStatus, failureCode, failureDetail }) => (
+                <>
+                  <Outcome tone={failureCode === null ? 'good' : 'bad'}>
+                    {responseStatus ?? failureCode}
+                  </Outcome>
+                  <div className="note">{foreign(failureDetail ?? '')}</div>
+                </>
               ),
-            )}
-          </Table>
-        )}
+            ],
+          ]}
+        />
       </Panel>
     </>
   );

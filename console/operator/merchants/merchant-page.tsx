@@ -1,22 +1,18 @@
-import { Foreign } from '../../parts/foreign.tsx';
-import { Id } from '../../parts/id.tsx';
-import { inWords, Outcome, toneOf } from '../../parts/outcome.tsx';
-import { Shown } from '../../parts/shown.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useId } from '../parts/address.ts';
-import { Panel } from '../parts/screen.tsx';
-import { Table } from '../parts/table.tsx';
-import { Way } from '../parts/way.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useSession } from '../../api/session.ts';
+import { Button, Copy, Field, Form, Id } from '../../parts/controls.tsx';
+import { ErrorPanel, Panel, Shown, Table, useTitle, Way } from '../../parts/screen.tsx';
+import { foreign, Outcome, Time, toneOf } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
+import { command, type Page, useChange, useCommand, useId } from '../api.ts';
 import type { Change, Endpoint, Key, MerchantLook } from '../shapes.ts';
-import { Changes } from '../trail/changes.tsx';
-import { Hold } from './hold.tsx';
-import { MerchantState } from './merchant-state.tsx';
-import { OpenAsMerchant } from './open-as-merchant.tsx';
+import { Changes } from '../trail/audit-page.tsx';
+import { MerchantState } from './merchants-page.tsx';
 
 const EVERY_MS = 5000;
 const CHANGES = 20;
+const ENDPOINTS = 100;
 
 /** "Acme gets nothing since two: why?" */
 export function MerchantPage() {
@@ -37,24 +33,18 @@ export function MerchantPage() {
   );
 }
 
+const timeOr = (at: string | null, none: string) => (at === null ? none : <Time at={at} />);
+
 function Head({ look }: { readonly look: MerchantLook }) {
   const { merchantId, name, state, stateSince, owed, held, isMore, lastEvent, lastEventAt } = look;
   return (
-    <section className="panel">
-      <h1>
-        <span className="kind">merchant</span> <Foreign text={name} />
-      </h1>
+    <Panel heading="h1" kind="merchant" title={name}>
       <p className="facts">
         <Id id={merchantId} what="the merchant's id" />
       </p>
       <p>
-        <MerchantState state={state} />
-        {stateSince === null ? null : (
-          <>
-            {' '}
-            since <Time at={stateSince} />
-          </>
-        )}
+        <MerchantState state={state} /> {stateSince === null ? '' : 'since '}
+        {timeOr(stateSince, '')}
         {' · '}
         <Way to="/deliveries" search={{ merchant: merchantId }}>
           {owed}
@@ -62,43 +52,49 @@ function Head({ look }: { readonly look: MerchantLook }) {
         </Way>
         {held > 0 ? `, all of them held` : ''}
         {' · last event '}
-        {lastEvent === null || lastEventAt === null ? (
-          'never'
-        ) : (
-          <Way to={`/events/${lastEvent}`}>
-            <Time at={lastEventAt} />
-          </Way>
-        )}
+        {lastEvent === null ? 'never' : <Way to={`/events/${lastEvent}`}>{timeOr(lastEventAt, '')}</Way>}
       </p>
-      <Hold id={merchantId} state={state} />
+      <Hold id={merchantId} isPaused={state === 'paused'} />
       <OpenAsMerchant id={merchantId} />
-    </section>
+    </Panel>
   );
 }
 
 function Endpoints({ merchant }: { readonly merchant: string }) {
-  const page = useCommand<{ readonly items: readonly Endpoint[]; readonly next: string | null }>(
-    'endpoints-list',
-    { merchant, limit: 100 },
-    { everyMs: EVERY_MS },
-  );
+  const given = { merchant, limit: ENDPOINTS };
+  const page = useCommand<Page<Endpoint>>('endpoints-list', given, { everyMs: EVERY_MS });
   return (
     <Panel title="Endpoints">
       <Shown query={page}>
         {({ items, next }) => (
           <>
-            {items.length === 0 ? <p>It has none: its events are accepted, and sent nowhere.</p> : null}
-            {items.length === 0 ? null : (
-              <Table
-                label="Endpoints"
-                columns={['Endpoint', 'Status', 'Failing since', 'Last failure', 'Last success']}
-              >
-                {items.map((endpoint) => (
-                  <EndpointRow key={endpoint.endpointId} endpoint={endpoint} />
-                ))}
-              </Table>
-            )}
-            {next === null ? null : <p className="note">These are the newest 100.</p>}
+            <Table
+              label="Endpoints"
+              none="It has none: its events are accepted, and sent nowhere."
+              rows={items}
+              keyOf={({ endpointId }) => endpointId}
+              columns={[
+                ['Endpoint', (endpoint) => <NameOf endpoint={endpoint} />],
+                ['Status', (endpoint) => <StateOf endpoint={endpoint} />],
+                [
+                  'Failing since',
+                  ({ failureCount: count, lastSuccessAt: at }) =>
+                    count === 0 ? (
+                      '–'
+                    ) : (
+                      <Noted note={`${count} in a row`}>{timeOr(at, 'its first attempt')}</Noted>
+                    ),
+                ],
+                [
+                  'Last failure',
+                  ({ lastFailureAt: at, lastFailureCode: code, lastResponseStatus: status }) => (
+                    <Noted note={code && `${code} ${status ?? ''}`}>{timeOr(at, '–')}</Noted>
+                  ),
+                ],
+                ['Last success', ({ lastSuccessAt: at }) => timeOr(at, 'never')],
+              ]}
+            />
+            {next === null ? null : <p className="note">These are the newest {ENDPOINTS}.</p>}
           </>
         )}
       </Shown>
@@ -106,80 +102,64 @@ function Endpoints({ merchant }: { readonly merchant: string }) {
   );
 }
 
-function EndpointRow({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { endpointId, url, description, status, failureCount, lastFailureCode, lastResponseStatus } =
-    endpoint;
-  const { lastSuccessAt, lastFailureAt, disabledAt, disabledReason } = endpoint;
-  const isFailing = status === 'active' && failureCount > 0;
+/** What a cell says, with more below it. */
+function Noted({ note, children }: { readonly note: ReactNode; readonly children: ReactNode }) {
   return (
-    <tr>
-      <th scope="row">
-        <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
-          <Foreign text={description ?? url} />
-        </Way>
-        {description === null ? null : (
-          <div className="note">
-            <Foreign text={url} />
-          </div>
-        )}
-      </th>
-      <td>
-        <Outcome tone={isFailing ? 'bad' : toneOf(status)}>{isFailing ? 'failing' : inWords(status)}</Outcome>
-        {disabledAt === null ? null : (
-          <div className="note">
-            {inWords(disabledReason ?? '')} <Time at={disabledAt} />
-          </div>
-        )}
-      </td>
-      <td>
-        {failureCount === 0 ? (
-          '–'
-        ) : lastSuccessAt === null ? (
-          'its first attempt'
-        ) : (
-          <Time at={lastSuccessAt} />
-        )}
-        {failureCount === 0 ? null : <div className="note">{failureCount} in a row</div>}
-      </td>
-      <td>
-        {lastFailureAt === null ? '–' : <Time at={lastFailureAt} />}
-        {lastFailureCode === null ? null : (
-          <div className="note">
-            {lastFailureCode} {lastResponseStatus}
-          </div>
-        )}
-      </td>
-      <td>{lastSuccessAt === null ? 'never' : <Time at={lastSuccessAt} />}</td>
-    </tr>
+    <>
+      {children}
+      {note === null ? null : <div className="note">{note}</div>}
+    </>
+  );
+}
+
+function NameOf({ endpoint: { endpointId, url, description } }: { readonly endpoint: Endpoint }) {
+  return (
+    <Noted note={description === null ? null : foreign(url)}>
+      <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
+        {foreign(description ?? url)}
+      </Way>
+    </Noted>
+  );
+}
+
+function StateOf({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { status, failureCount, disabledAt, disabledReason } = endpoint;
+  const isFailing = status === 'active' && failureCount > 0;
+  const since = disabledAt === null ? null : <Time at={disabledAt} />;
+  return (
+    <Noted
+      note={
+        since && (
+          <>
+            {inWords(disabledReason ?? '')} {since}
+          </>
+        )
+      }
+    >
+      <Outcome tone={isFailing ? 'bad' : toneOf(status)}>{isFailing ? 'failing' : inWords(status)}</Outcome>
+    </Noted>
   );
 }
 
 function Keys({ merchant }: { readonly merchant: string }) {
   const keys = useCommand<readonly Key[]>('keys-list');
+  const isOwn = ({ merchantId, revokedAt }: Key) => merchantId === merchant && revokedAt === null;
   return (
     <Panel title="Keys">
       <Shown query={keys}>
-        {(all) => {
-          const own = all.filter(
-            ({ merchantId, revokedAt }) => merchantId === merchant && revokedAt === null,
-          );
-          if (own.length === 0) return <p>It has none in use.</p>;
-          return (
-            <Table label="Keys" columns={['Key', 'Name', 'Last use']}>
-              {own.map(({ keyId, hint, name, lastUsedAt }) => (
-                <tr key={keyId}>
-                  <th scope="row">
-                    <code>{hint}</code>
-                  </th>
-                  <td>
-                    <Foreign text={name ?? '–'} />
-                  </td>
-                  <td>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</td>
-                </tr>
-              ))}
-            </Table>
-          );
-        }}
+        {(all) => (
+          <Table
+            label="Keys"
+            none="It has none in use."
+            rows={all.filter(isOwn)}
+            keyOf={({ keyId }) => keyId}
+            columns={[
+              ['Key', ({ hint }) => <code>{hint}</code>],
+              ['Name', ({ name }) => foreign(name ?? '–')],
+              ['Last use', ({ lastUsedAt }) => timeOr(lastUsedAt, 'never')],
+            ]}
+          />
+        )}
       </Shown>
     </Panel>
   );
@@ -196,5 +176,62 @@ function LastChanges({ merchant }: { readonly merchant: string }) {
         </Way>
       </p>
     </Panel>
+  );
+}
+
+/** Puts a merchant on hold, or ends the hold. The reason is in the audit. */
+function Hold({ id, isPaused }: { readonly id: string; readonly isPaused: boolean }) {
+  const { mutate, isPending, error } = useChange(isPaused ? 'merchants-resume' : 'merchants-pause');
+  const [reason, setReason] = useState('');
+  const change = () => mutate({ id, reason: reason.trim() }, { onSuccess: () => setReason('') });
+  return (
+    <>
+      <Form className="row act" onSubmit={change}>
+        <Field label="Reason, for the audit" value={reason} onChange={setReason} maxLength={255} required />
+        <Button type="submit" disabled={isPending}>
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+        <p className="note">
+          {isPaused
+            ? 'Resuming sends what waits, oldest first.'
+            : 'Pausing holds deliveries back. Nothing is lost, and no attempt is counted.'}
+        </p>
+      </Form>
+      <ErrorPanel error={error} />
+    </>
+  );
+}
+
+const MINUTES = 5;
+
+/** Makes a link to the console as the merchant sees it, which changes nothing. */
+function OpenAsMerchant({ id }: { readonly id: string }) {
+  const person = useSession()?.person;
+  const { mutate, data, isPending, error } = useMutation({
+    mutationFn: () =>
+      command<{ readonly url: string }>('portal-link', {
+        ...{ merchant: id, readOnly: true, minutes: MINUTES, person: `operator ${person}` },
+      }),
+  });
+  if (data !== undefined)
+    return (
+      <p>
+        <a href={data.url} target="_blank" rel="noreferrer">
+          Open the merchant's console
+        </a>{' '}
+        <Copy text={data.url} what="the link" />{' '}
+        <span className="note">Read-only, works once, within five minutes.</span>
+      </p>
+    );
+  return (
+    <>
+      <p>
+        <Button disabled={isPending} onClick={() => mutate()}>
+          Look as the merchant
+        </Button>{' '}
+        <span className="note">Makes a read-only link to its console; the audit has it.</span>
+      </p>
+      <ErrorPanel error={error} />
+    </>
   );
 }

@@ -1,19 +1,19 @@
-import { Foreign } from '../../parts/foreign.tsx';
-import { Shown } from '../../parts/shown.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { Screen, Shown, Table, Way } from '../../parts/screen.tsx';
+import { foreign, Outcome } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
 import { useCommand } from '../api.ts';
-import { Table } from '../parts/table.tsx';
-import { Way } from '../parts/way.tsx';
 import type { Merchant } from '../shapes.ts';
-import { MerchantState } from './merchant-state.tsx';
+
+/** Orders those on hold before the others, and those of one state by name. */
+function byState(one: Merchant, other: Merchant): number {
+  return other.state.localeCompare(one.state) || one.name.localeCompare(other.name);
+}
 
 /** Every merchant; those on hold come first. */
 export function MerchantsPage() {
-  useTitle('Merchants');
   const merchants = useCommand<readonly Merchant[]>('merchants-list');
   return (
-    <section className="panel">
-      <h1>Merchants</h1>
+    <Screen title="Merchants">
       <Shown query={merchants}>
         {(list) =>
           list.length === 0 ? (
@@ -22,30 +22,31 @@ export function MerchantsPage() {
               one.
             </p>
           ) : (
-            <Table label="Merchants" columns={['Name', 'State', 'Id']}>
-              {[...list]
-                .sort(
-                  (one, other) => other.state.localeCompare(one.state) || one.name.localeCompare(other.name),
-                )
-                .map(({ merchantId, name, state }) => (
-                  <tr key={merchantId}>
-                    <th scope="row">
-                      <Way to={`/merchants/${merchantId}`}>
-                        <Foreign text={name} />
-                      </Way>
-                    </th>
-                    <td>
-                      <MerchantState state={state} />
-                    </td>
-                    <td>
-                      <code>{merchantId}</code>
-                    </td>
-                  </tr>
-                ))}
-            </Table>
+            <Table
+              label="Merchants"
+              rows={list.toSorted(byState)}
+              keyOf={({ merchantId }) => merchantId}
+              columns={[
+                [
+                  'Name',
+                  ({ merchantId, name }) => <Way to={`/merchants/${merchantId}`}>{foreign(name)}</Way>,
+                ],
+                ['State', ({ state }) => <MerchantState state={state} />],
+                ['Id', ({ merchantId }) => <code>{merchantId}</code>],
+              ]}
+            />
           )
         }
       </Shown>
-    </section>
+    </Screen>
+  );
+}
+
+/** The state of a merchant; one that is paused is on hold. */
+export function MerchantState({ state }: { readonly state: string }) {
+  return (
+    <Outcome tone={state === 'active' ? 'good' : 'wait'}>
+      {state === 'paused' ? 'on hold' : inWords(state)}
+    </Outcome>
   );
 }

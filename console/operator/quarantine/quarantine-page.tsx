@@ -1,49 +1,36 @@
-import { Foreign } from '../../parts/foreign.tsx';
-import { inWords } from '../../parts/outcome.tsx';
-import { shortId } from '../../parts/short-id.ts';
-import { Shown } from '../../parts/shown.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useFilters } from '../parts/address.ts';
-import { MerchantName, ProducerName } from '../parts/names.tsx';
-import { Panel } from '../parts/screen.tsx';
-import { Table } from '../parts/table.tsx';
-import { Way } from '../parts/way.tsx';
-import type { Summary } from '../shapes.ts';
+import { Button } from '../../parts/controls.tsx';
+import { Panel, Screen, Shown, Table, Way } from '../../parts/screen.tsx';
+import { foreign, Time } from '../../parts/text.tsx';
+import { inWords, shortId } from '../../parts/words.ts';
+import { useCommand, useFilters } from '../api.ts';
+import { MerchantName, ProducerName } from '../names.tsx';
+import type { Quarantined, Summary } from '../shapes.ts';
 import { Replay } from './replay.tsx';
-import type { Quarantined } from './shapes.ts';
 
 const PAGE = 200;
 
 /** "What is wrong with these 312, and may I put them back?" */
 export function QuarantinePage() {
-  useTitle('Quarantine');
   const [{ reason }, set] = useFilters();
   const summary = useCommand<readonly Summary[]>('quarantine-summary');
-  const records = useCommand<readonly Quarantined[]>('quarantine-list', {
-    limit: PAGE,
-    ...(reason === undefined ? {} : { reason }),
-  });
+  const records = useCommand<readonly Quarantined[]>('quarantine-list', { limit: PAGE, reason });
   return (
     <>
-      <section className="panel">
-        <h1>Quarantine</h1>
+      <Screen title="Quarantine">
         <Shown query={summary}>
           {(list) =>
             list.length === 0 ? (
               <p>It is empty: every event could be routed.</p>
             ) : (
-              <ul className="lines reasons">
+              <ul className="lines">
                 {list.map(({ reason: each, count, oldest, newest }) => (
                   <li key={each}>
-                    <button
-                      type="button"
+                    <Button
                       aria-pressed={each === reason}
                       onClick={() => set('reason', each === reason ? '' : each)}
                     >
                       {count} {inWords(each)}
-                    </button>
+                    </Button>
                     <span className="note">
                       <Time at={oldest} /> to <Time at={newest} />
                     </span>
@@ -59,7 +46,7 @@ export function QuarantinePage() {
         {reason === undefined ? null : (
           <Replay key={reason} label={`Put all back: ${inWords(reason)}`} given={{ reason }} />
         )}
-      </section>
+      </Screen>
       <Shown query={records}>
         {(list) => (
           <>
@@ -96,25 +83,29 @@ function Records({ list }: { readonly list: readonly Quarantined[] }) {
   if (list.length === 0) return null;
   return (
     <Panel title={list.length < PAGE ? `${list.length} records` : `The oldest ${PAGE} records`}>
-      <Table label="Records" columns={['Since', 'What is wrong', 'Event', 'Merchant']}>
-        {list.map(({ position, at, title, detail, eventId, merchantId }) => (
-          <tr key={position}>
-            <td>
-              <Time at={at} />
-            </td>
-            <th scope="row">
-              <Way to={`/quarantine/${encodeURIComponent(position)}`}>
-                <Foreign text={title} />
-              </Way>
-              <div className="note">
-                <Foreign text={detail} />
-              </div>
-            </th>
-            <td title={eventId ?? undefined}>{eventId === null ? '–' : shortId(eventId)}</td>
-            <td>{merchantId === null ? '–' : <MerchantName id={merchantId} />}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Records"
+        rows={list}
+        keyOf={({ position }) => position}
+        names="What is wrong"
+        columns={[
+          ['Since', ({ at }) => <Time at={at} />],
+          [
+            'What is wrong',
+            ({ position, title, detail }) => (
+              <>
+                <Way to={`/quarantine/${encodeURIComponent(position)}`}>{foreign(title)}</Way>
+                <div className="note">{foreign(detail)}</div>
+              </>
+            ),
+          ],
+          [
+            'Event',
+            ({ eventId }) => (eventId === null ? '–' : <span title={eventId}>{shortId(eventId)}</span>),
+          ],
+          ['Merchant', ({ merchantId }) => (merchantId === null ? '–' : <MerchantName id={merchantId} />)],
+        ]}
+      />
     </Panel>
   );
 }

@@ -1,17 +1,12 @@
 import { type MarkedLine, markedLines } from '../../../services/domain/content/marked-lines.ts';
-import { Foreign } from '../../parts/foreign.tsx';
-import { Id } from '../../parts/id.tsx';
-import { inWords, Outcome } from '../../parts/outcome.tsx';
-import { Shown } from '../../parts/shown.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useLook } from '../api.ts';
-import { useId } from '../parts/address.ts';
-import { MerchantName, ProducerName } from '../parts/names.tsx';
-import { Panel } from '../parts/screen.tsx';
-import { Way } from '../parts/way.tsx';
+import { Id } from '../../parts/controls.tsx';
+import { Facts, Panel, Shown, useTitle, Way } from '../../parts/screen.tsx';
+import { foreign, Outcome, Time } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
+import { useId, useLook } from '../api.ts';
+import { MerchantName, ProducerName } from '../names.tsx';
+import type { ShownRecord } from '../shapes.ts';
 import { Replay } from './replay.tsx';
-import type { ShownRecord } from './shapes.ts';
 
 /** One record in clear text, with its fault marked, and what a replay would do. */
 export function RecordPage() {
@@ -22,65 +17,59 @@ export function RecordPage() {
 }
 
 function Record({ shown }: { readonly shown: ShownRecord }) {
-  const { position, at, title, detail, cause, remedy, reason, eventId, merchantId, publishedBy, place } =
-    shown;
-  const isConflict = shown.asNewEvent !== undefined;
+  const { position, title, detail, cause, remedy, reason, eventId, wouldReturn, asNewEvent } = shown;
   return (
     <>
-      <section className="panel">
-        <h1>
-          <span className="kind">{inWords(reason)}</span> <Foreign text={title} />
-        </h1>
-        <p className="facts">
-          since <Time at={at} />
-          {eventId === null ? null : (
-            <>
-              {' '}
-              · event <Id id={eventId} what="the event's id" />
-            </>
-          )}
-          {merchantId === null ? null : (
-            <>
-              {' '}
-              · of <MerchantName id={merchantId} />
-            </>
-          )}
-          {' · by '}
-          {publishedBy === null && place !== null ? (
-            <Foreign text={place} />
-          ) : (
-            <ProducerName publishedBy={publishedBy} />
-          )}
-        </p>
-        <p className="strong">
-          <Foreign text={detail} />
-        </p>
-        <p>
-          <Foreign text={`${cause}. ${remedy}`} />
-        </p>
+      <Panel heading="h1" kind={inWords(reason)} title={title}>
+        <Origin shown={shown} />
+        <p className="strong">{foreign(detail)}</p>
+        <p>{foreign(`${cause}. ${remedy}`)}</p>
         <h2>What a replay would do</h2>
         <p>
-          <Outcome tone={shown.wouldReturn === null ? 'good' : 'bad'}>
-            {shown.wouldReturn === null ? 'It goes back where it came from' : 'It stays'}
+          <Outcome tone={wouldReturn === null ? 'good' : 'bad'}>
+            {wouldReturn === null ? 'It goes back where it came from' : 'It stays'}
           </Outcome>{' '}
-          <Foreign text={shown.wouldReturn ?? ''} />
+          {foreign(wouldReturn ?? '')}
         </p>
-        {shown.wouldReturn === null ? <Replay label="Put it back" given={{ positions: [position] }} /> : null}
-        {isConflict ? (
+        {wouldReturn === null ? <Replay label="Put it back" given={{ positions: [position] }} /> : null}
+        {asNewEvent === undefined ? null : (
           <>
             <p>
               Another event has the same id:{' '}
               {eventId === null ? null : <Way to={`/events/${eventId}`}>the one that was sent</Way>}.
             </p>
             <Replay
-              label={`Publish it under the new id ${shown.asNewEvent}`}
+              label={`Publish it under the new id ${asNewEvent}`}
               given={{ positions: [position], asNewEvent: true }}
             />
           </>
-        ) : null}
-      </section>
+        )}
+      </Panel>
       <Content shown={shown} />
     </>
+  );
+}
+
+/** Since when the record is in quarantine, what it is about and who published it. */
+function Origin({ shown: { at, eventId, merchantId, publishedBy, place } }: { readonly shown: ShownRecord }) {
+  const by = publishedBy === null && place !== null;
+  return (
+    <Facts>
+      <span>
+        since <Time at={at} />
+      </span>
+      {eventId === null ? null : (
+        <>
+          event <Id id={eventId} what="the event's id" />
+        </>
+      )}
+      {merchantId === null ? null : (
+        <>
+          of <MerchantName id={merchantId} />
+        </>
+      )}
+      <span>by {by ? foreign(place) : <ProducerName publishedBy={publishedBy} />}</span>
+    </Facts>
   );
 }
 
@@ -89,9 +78,7 @@ function Content({ shown }: { readonly shown: ShownRecord }) {
   if (unreadable !== null)
     return (
       <Panel title="Bytes">
-        <p>
-          It cannot be shown in clear text: <Foreign text={unreadable} />
-        </p>
+        <p>It cannot be shown in clear text: {foreign(unreadable)}</p>
         <pre className="wrapped">{base64}</pre>
       </Panel>
     );
@@ -114,14 +101,14 @@ function Content({ shown }: { readonly shown: ShownRecord }) {
 }
 
 function Line({ line: { text, indent, faults } }: { readonly line: MarkedLine }) {
-  const words = <Foreign text={text.slice(indent.length)} />;
+  const words = foreign(text.slice(indent.length));
   return (
     <div>
       {indent}
       {faults.length === 0 ? words : <mark>{words}</mark>}
       {faults.map(({ pointer, detail }) => (
         <div key={detail} className="fault">
-          {indent}^ <Foreign text={`${pointer} ${detail}`} />
+          {indent}^ {foreign(`${pointer} ${detail}`)}
         </div>
       ))}
     </div>

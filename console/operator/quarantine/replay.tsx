@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { ErrorPanel } from '../../parts/screen.tsx';
+import { foreign } from '../../parts/text.tsx';
 import { type Given, useChange } from '../api.ts';
-import type { Replayed } from './shapes.ts';
+import type { Replayed } from '../shapes.ts';
 
 interface Props {
   readonly label: string;
@@ -16,23 +17,21 @@ export function Replay({ label, given }: Props) {
   const replay = () => mutate(given, { onSettled: () => setAsked(false) });
   if (data !== undefined && data.replayed > 0) return <Told data={data} />;
   return (
-    <div className="act">
+    <div className="row act">
       {isAsked ? (
         <>
-          <button type="button" className="primary" disabled={isPending} onClick={replay}>
+          <Button kind="primary" disabled={isPending} onClick={replay}>
             Yes: {label}
-          </button>
-          <button type="button" className="plain" onClick={() => setAsked(false)}>
+          </Button>
+          <Button kind="plain" onClick={() => setAsked(false)}>
             No
-          </button>
+          </Button>
           <p className="note">An event that would come back stays where it is, and nothing is sent twice.</p>
         </>
       ) : (
-        <button type="button" onClick={() => setAsked(true)}>
-          {label}
-        </button>
+        <Button onClick={() => setAsked(true)}>{label}</Button>
       )}
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={error} />
       {data === undefined ? null : <Told data={data} />}
     </div>
   );
@@ -44,7 +43,7 @@ function Told({ data }: { readonly data: Replayed }) {
       {data.replayed} put back
       {data.refused === undefined ? '' : `, ${data.refused} refused`}
       {data.conflicts === undefined ? '' : `, ${data.conflicts.leftOut} conflicts left out`}.{' '}
-      <Foreign text={data.refusals?.[0]?.detail ?? ''} />
+      {foreign(data.refusals?.[0]?.detail ?? '')}
     </p>
   );
 }

@@ -1,5 +1,5 @@
 /** A paragraph of the runbook, or a list. */
-export type Block =
+type Block =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] };
 
@@ -20,18 +20,8 @@ export function sectionOf(markdown: string, alert: string): readonly Block[] | u
     );
 }
 
-export interface Piece {
-  readonly kind: 'text' | 'code';
-  readonly text: string;
-}
-
-/** Returns a line of Markdown as text and code; a link keeps its text, and emphasis its words. */
-export function piecesOf(line: string): readonly Piece[] {
-  return line.split(/`([^`]+)`/).flatMap((text, index): readonly Piece[] => {
-    if (text === '') return [];
-    if (index % 2 === 1) return [{ kind: 'code', text }];
-    return [
-      { kind: 'text', text: text.replace(/\[([^[\]]+)\]\([^()]+\)/g, '$1').replace(/\*(\S[^*]*)\*/g, '$1') },
-    ];
-  });
+/** Returns a line of Markdown without its marks, except those of code: a link keeps its text, and emphasis its words. */
+export function plainOf(line: string): string {
+  const marked = /`[^`]*`|\[([^[\]]+)\]\([^()]+\)|\*(\S[^*]*)\*/g;
+  return line.replace(marked, (whole: string, link?: string, word?: string) => link ?? word ?? whole);
 }

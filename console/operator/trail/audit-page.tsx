@@ -1,31 +1,24 @@
-import { Shown } from '../../parts/shown.tsx';
-import { useTitle } from '../../parts/title.ts';
-import { useCommand } from '../api.ts';
-import { useFilters } from '../parts/address.ts';
-import { MerchantName } from '../parts/names.tsx';
+import { Button } from '../../parts/controls.tsx';
+import { Screen, Shown, Table } from '../../parts/screen.tsx';
+import { foreign, Time } from '../../parts/text.tsx';
+import { useCommand, useFilters } from '../api.ts';
+import { MerchantName } from '../names.tsx';
 import type { Change } from '../shapes.ts';
-import { Changes } from './changes.tsx';
 
 const PAGE = 100;
 
 /** "Who changed what?" */
 export function AuditPage() {
-  useTitle('Audit');
   const [{ merchant, after }, set] = useFilters();
-  const changes = useCommand<readonly Change[]>('audit-list', {
-    limit: PAGE,
-    ...(merchant === undefined ? {} : { merchant }),
-    ...(after === undefined ? {} : { after }),
-  });
+  const changes = useCommand<readonly Change[]>('audit-list', { limit: PAGE, merchant, after });
   return (
-    <section className="panel">
-      <h1>Audit</h1>
+    <Screen title="Audit">
       {merchant === undefined ? null : (
         <p>
           Only of <MerchantName id={merchant} />{' '}
-          <button type="button" className="copy" onClick={() => set('merchant', '')}>
+          <Button kind="copy" onClick={() => set('merchant', '')}>
             Of all
-          </button>
+          </Button>
         </p>
       )}
       <Shown query={changes}>
@@ -34,19 +27,51 @@ export function AuditPage() {
             <Changes list={list} isOfAll={merchant === undefined} />
             <p>
               {list.length < PAGE ? null : (
-                <button type="button" onClick={() => set('after', list.at(-1)?.cursor ?? '')}>
-                  Older
-                </button>
+                <Button onClick={() => set('after', list.at(-1)?.cursor ?? '')}>Older</Button>
               )}{' '}
-              {after === undefined ? null : (
-                <button type="button" onClick={() => set('after', '')}>
-                  Newest
-                </button>
-              )}
+              {after === undefined ? null : <Button onClick={() => set('after', '')}>Newest</Button>}
             </p>
           </>
         )}
       </Shown>
-    </section>
+    </Screen>
+  );
+}
+
+interface Props {
+  readonly list: readonly Change[];
+  /** They are of several merchants. */
+  readonly isOfAll?: boolean;
+}
+
+const MERCHANT = [
+  ['Merchant', ({ merchantId }: Change) => (merchantId === null ? '–' : <MerchantName id={merchantId} />)],
+] as const;
+
+/** Changes with who made them, newest first. */
+export function Changes({ list, isOfAll = false }: Props) {
+  return (
+    <Table
+      label="Changes"
+      none="There is no change."
+      rows={list}
+      keyOf={({ cursor }) => cursor}
+      names="What"
+      columns={[
+        ['When', ({ at }) => <Time at={at} />],
+        ['What', ({ action }) => action],
+        // Else the kind of the one who did it.
+        ['Who', ({ person, keyName, key, actor }) => foreign(person ?? keyName ?? key ?? actor)],
+        ...(isOfAll ? MERCHANT : []),
+        ['Reason', ({ details: { reason } }) => foreign(typeof reason === 'string' ? reason : '–')],
+        ['Details', ({ details }) => <Details of={details} />],
+      ]}
+    />
+  );
+}
+
+function Details({ of: { reason: _reason, ...others } }: { readonly of: Change['details'] }) {
+  return (
+    <div className="details">{foreign(Object.keys(others).length === 0 ? '' : JSON.stringify(others))}</div>
   );
 }

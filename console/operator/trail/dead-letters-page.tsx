@@ -1,11 +1,8 @@
-import { inWords } from '../../parts/outcome.tsx';
-import { Shown } from '../../parts/shown.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { Screen, Shown, Table, Way } from '../../parts/screen.tsx';
+import { Time } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
 import { useCommand } from '../api.ts';
-import { MerchantName } from '../parts/names.tsx';
-import { Table } from '../parts/table.tsx';
-import { Way } from '../parts/way.tsx';
+import { MerchantName } from '../names.tsx';
 import type { Summary } from '../shapes.ts';
 
 interface DeadLetter {
@@ -23,12 +20,10 @@ const PAGE = 100;
 
 /** Deliveries that were given up: seven failures, or refused. */
 export function DeadLettersPage() {
-  useTitle('Dead letters');
   const summary = useCommand<readonly Summary[]>('dead-letters-summary');
   const letters = useCommand<readonly DeadLetter[]>('dead-letters-list', { limit: PAGE });
   return (
-    <section className="panel">
-      <h1>Dead letters</h1>
+    <Screen title="Dead letters">
       <p>
         Deliveries that failed seven times, or were refused. <Way to="/replays">A replay</Way> of what failed
         sends them again. <Way to="/runbook/HookrailDeadLetters">What to do</Way>
@@ -48,35 +43,28 @@ export function DeadLettersPage() {
         )}
       </Shown>
       <Shown query={letters}>
-        {(list) =>
-          list.length === 0 ? (
-            <p>There is none.</p>
-          ) : (
-            <Table
-              label="Dead letters, oldest first"
-              columns={['Given up', 'Delivery', 'Merchant', 'Reason', 'Failure']}
-            >
-              {list.map((letter) => (
-                <tr key={letter.position}>
-                  <td>
-                    <Time at={letter.at} />
-                  </td>
-                  <th scope="row">
-                    <Way to={`/deliveries/${letter.deliveryId}`}>
-                      {letter.type}/{letter.subType}
-                    </Way>
-                  </th>
-                  <td>
-                    <MerchantName id={letter.merchantId} />
-                  </td>
-                  <td>{inWords(letter.reason)}</td>
-                  <td>{letter.failureCode ?? '–'}</td>
-                </tr>
-              ))}
-            </Table>
-          )
-        }
+        {(list) => (
+          <Table
+            label="Dead letters, oldest first"
+            none="There is none."
+            rows={list}
+            keyOf={({ position }) => position}
+            names="Delivery"
+            columns={[
+              ['Given up', ({ at }) => <Time at={at} />],
+              [
+                'Delivery',
+                ({ deliveryId, type, subType }) => (
+                  <Way to={`/deliveries/${deliveryId}`}>{`${type}/${subType}`}</Way>
+                ),
+              ],
+              ['Merchant', ({ merchantId }) => <MerchantName id={merchantId} />],
+              ['Reason', ({ reason }) => inWords(reason)],
+              ['Failure', ({ failureCode }) => failureCode ?? '–'],
+            ]}
+          />
+        )}
       </Shown>
-    </section>
+    </Screen>
   );
 }

@@ -1,13 +1,10 @@
-import { type FormEvent, useState } from 'react';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { inWords, Outcome } from '../../parts/outcome.tsx';
-import { Shown } from '../../parts/shown.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useTitle } from '../../parts/title.ts';
+import { useState } from 'react';
+import { Button, Field, Form } from '../../parts/controls.tsx';
+import { ErrorPanel, Panel, Shown, Table, useTitle } from '../../parts/screen.tsx';
+import { Outcome, Time } from '../../parts/text.tsx';
+import { inWords } from '../../parts/words.ts';
 import { useChange, useCommand } from '../api.ts';
-import { MerchantName } from '../parts/names.tsx';
-import { Panel } from '../parts/screen.tsx';
-import { Table } from '../parts/table.tsx';
+import { MerchantName } from '../names.tsx';
 import type { Merchant } from '../shapes.ts';
 
 interface Replay {
@@ -41,62 +38,58 @@ export function ReplaysPage() {
     <>
       <Start />
       <Panel title="Replays">
-        {cancel.error ? <ErrorPanel error={cancel.error} /> : null}
+        <ErrorPanel error={cancel.error} />
         <Shown query={replays}>
-          {(list) =>
-            list.length === 0 ? (
-              <p>There was none.</p>
-            ) : (
-              <Table
-                label="Replays"
-                columns={['Started', 'Merchant', 'Events', 'Period', 'Status', 'Progress', '']}
-              >
-                {list.map((replay) => (
-                  <Row
-                    key={replay.replayId}
-                    replay={replay}
-                    cancel={() => cancel.mutate({ id: replay.replayId })}
-                  />
-                ))}
-              </Table>
-            )
-          }
+          {(list) => (
+            <Table
+              label="Replays"
+              none="There was none."
+              rows={list}
+              keyOf={({ replayId }) => replayId}
+              columns={[
+                [
+                  'Started',
+                  ({ replayId, createdAt }) => (
+                    <span title={replayId}>
+                      <Time at={createdAt} />
+                    </span>
+                  ),
+                ],
+                [
+                  'Merchant',
+                  ({ merchantId }) => (merchantId === null ? 'all' : <MerchantName id={merchantId} />),
+                ],
+                ['Events', ({ only }) => only],
+                [
+                  'Period',
+                  ({ since, until }) => (
+                    <>
+                      <Time at={since} /> to <Time at={until} />
+                    </>
+                  ),
+                ],
+                [
+                  'Status',
+                  ({ status }) => <Outcome tone={TONES[status] ?? 'none'}>{inWords(status)}</Outcome>,
+                ],
+                ['Progress', ({ published, count }) => `${published} of ${count}`],
+                [
+                  '',
+                  ({ status, replayId: id }) =>
+                    status === 'running' ? (
+                      <Button onClick={() => cancel.mutate({ id })}>Cancel</Button>
+                    ) : null,
+                ],
+              ]}
+            />
+          )}
         </Shown>
       </Panel>
     </>
   );
 }
 
-function Row({ replay, cancel }: { readonly replay: Replay; readonly cancel: () => void }) {
-  const { replayId, createdAt, merchantId, only, since, until, status, published, count } = replay;
-  return (
-    <tr>
-      <th scope="row" title={replayId}>
-        <Time at={createdAt} />
-      </th>
-      <td>{merchantId === null ? 'all' : <MerchantName id={merchantId} />}</td>
-      <td>{only}</td>
-      <td>
-        <Time at={since} /> to <Time at={until} />
-      </td>
-      <td>
-        <Outcome tone={status === 'completed' ? 'good' : status === 'running' ? 'wait' : 'none'}>
-          {inWords(status)}
-        </Outcome>
-      </td>
-      <td>
-        {published} of {count}
-      </td>
-      <td>
-        {status === 'running' ? (
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
-        ) : null}
-      </td>
-    </tr>
-  );
-}
+const TONES: Readonly<Record<string, 'good' | 'wait'>> = { completed: 'good', running: 'wait' };
 
 const KINDS = [
   ['missing', 'given up, skipped or cancelled'],
@@ -122,95 +115,65 @@ function Start() {
     start.reset();
   };
   const given = Object.fromEntries(Object.entries(scope).filter(([, value]) => value !== ''));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     start.reset();
     count.mutate({ ...given, dryRun: true });
   };
-  const error = count.error ?? start.error;
+  const types = Object.entries(count.data?.byType ?? {}).map(([type, events]) => `${events} ${type}`);
   return (
-    <section className="panel">
-      <h1>Replay after an incident</h1>
-      <form className="act" onSubmit={submit}>
+    <Panel heading="h1" title="Replay after an incident">
+      <Form className="row act" onSubmit={submit}>
         <Fields scope={scope} set={set} />
-        <button type="submit" disabled={count.isPending}>
-          {count.isPending ? 'Counting…' : 'Count'}
-        </button>
-      </form>
+        <Button type="submit" busy={count.isPending && 'Counting…'}>
+          Count
+        </Button>
+      </Form>
       <p className="note">Since and until: 30m, 2h or 7d ago, or a time such as 2030-01-31T08:00:00Z.</p>
-      {error ? <ErrorPanel error={error} /> : null}
+      <ErrorPanel error={count.error ?? start.error} />
       {count.data === undefined || start.data !== undefined ? null : (
         <div role="status">
           <p>
             A replay would send <strong>{count.data.count}</strong>{' '}
             {count.data.count === 1 ? 'event' : 'events'}
-            {count.data.count === 0
-              ? '.'
-              : `: ${Object.entries(count.data.byType)
-                  .map(([type, events]) => `${events} ${type}`)
-                  .join(', ')}.`}
+            {count.data.count === 0 ? '' : `: ${types.join(', ')}`}.
           </p>
           {count.data.count === 0 ? null : (
-            <button
-              type="button"
-              className="primary"
+            <Button
+              kind="primary"
               disabled={start.isPending}
               onClick={() => start.mutate({ ...given, since: count.data.since, until: count.data.until })}
             >
               Start the replay
-            </button>
+            </Button>
           )}
         </div>
       )}
       {start.data === undefined ? null : <p role="status">The replay has started: its progress is below.</p>}
-    </section>
+    </Panel>
   );
 }
 
 function Fields({ scope, set }: { readonly scope: Scope; readonly set: (change: Partial<Scope>) => void }) {
-  const merchants = useCommand<readonly Merchant[]>('merchants-list');
+  const { data = [] } = useCommand<readonly Merchant[]>('merchants-list');
+  const { since, until, only, merchant } = scope;
+  const merchants = data.map(({ merchantId, name }) => [merchantId, name] as const);
   return (
     <>
-      <label>
-        Since
-        <input
-          value={scope.since}
-          onChange={(event) => set({ since: event.target.value })}
-          required
-          autoComplete="off"
-          placeholder="2h, or a time"
-        />
-      </label>
-      <label>
-        Until
-        <input
-          value={scope.until}
-          onChange={(event) => set({ until: event.target.value })}
-          autoComplete="off"
-          placeholder="now"
-        />
-      </label>
-      <label>
-        Events
-        <select value={scope.only} onChange={(event) => set({ only: event.target.value })}>
-          {KINDS.map(([value, says]) => (
-            <option key={value} value={value}>
-              {says}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Merchant
-        <select value={scope.merchant} onChange={(event) => set({ merchant: event.target.value })}>
-          <option value="">all</option>
-          {merchants.data?.map(({ merchantId, name }) => (
-            <option key={merchantId} value={merchantId}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Field
+        label="Since"
+        placeholder="2h, or a time"
+        value={since}
+        onChange={(to) => set({ since: to })}
+        required
+      />
+      <Field label="Until" placeholder="now" value={until} onChange={(to) => set({ until: to })} />
+      <Field label="Events" value={only} options={KINDS} onChange={(to) => set({ only: to })} />
+      <Field
+        label="Merchant"
+        value={merchant}
+        options={[['', 'all'], ...merchants]}
+        onChange={(to) => set({ merchant: to })}
+      />
     </>
   );
 }

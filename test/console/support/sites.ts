@@ -8,8 +8,8 @@ type Page = () => Promise<string | { readonly to: string }>;
 /** Web sites with names of their own over HTTPS, for a browser on this machine: the console's, and those of other pages. */
 export interface Sites {
   origin(name: string): string;
-  /** Passes the requests of a name on to a server, as a proxy with its certificate does. */
-  lead(name: string, to: string): void;
+  /** Passes the requests of a name on to a server, as a proxy with its certificate does. `without`: drops a header of its responses. */
+  lead(name: string, to: string, without?: string): void;
   show(name: string, path: string, page: Page): void;
   close(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function startSites(certificate: {
   readonly certPem: string;
   readonly keyPem: string;
 }): Promise<Sites> {
-  const behind = new Map<string, URL>();
+  const behind = new Map<string, { readonly url: URL; readonly without: string | undefined }>();
   const pages = new Map<string, Page>();
   const server = createServer(
     { cert: certificate.certPem, key: certificate.keyPem },
@@ -27,10 +27,11 @@ export async function startSites(certificate: {
       const host = String(incoming.headers.host);
       const target = behind.get(host);
       if (target !== undefined) {
-        const { hostname, port } = target;
+        const { hostname, port } = target.url;
         const { url: path, method, headers } = incoming;
         const passed = request({ hostname, port, path, method, headers, setHost: false }, (response) => {
-          outgoing.writeHead(response.statusCode ?? 502, response.headers);
+          const passedOn = Object.entries(response.headers).filter(([name]) => name !== target.without);
+          outgoing.writeHead(response.statusCode ?? 502, Object.fromEntries(passedOn));
           response.pipe(outgoing);
         });
         passed.once('error', () => outgoing.destroy());
@@ -51,7 +52,7 @@ export async function startSites(certificate: {
   const hostOf = (name: string) => `${name}.localhost:${port}`;
   return {
     origin: (name) => `https://${hostOf(name)}`,
-    lead: (name, to) => void behind.set(hostOf(name), new URL(to)),
+    lead: (name, to, without) => void behind.set(hostOf(name), { url: new URL(to), without }),
     show: (name, path, page) => void pages.set(hostOf(name) + path, page),
     close: () =>
       new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import { pageSetting } from '../parts/page-settings.ts';
+import { pageSetting } from '../parts/screen.tsx';
 
 /**
  * Tells a page that embeds the console how high it is, whenever that changes, so that the frame needs no scroll bar of its

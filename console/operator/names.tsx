@@ -1,8 +1,8 @@
-import { Foreign } from '../../parts/foreign.tsx';
-import { shortId } from '../../parts/short-id.ts';
-import { useCommand } from '../api.ts';
-import type { Key, Merchant } from '../shapes.ts';
-import { Way } from './way.tsx';
+import { Way } from '../parts/screen.tsx';
+import { foreign } from '../parts/text.tsx';
+import { shortId } from '../parts/words.ts';
+import { useCommand } from './api.ts';
+import type { Key, Merchant } from './shapes.ts';
 
 /** A merchant by its name; the beginning of its id where there is none of this id. */
 export function MerchantName({ id }: { readonly id: string }) {
@@ -12,7 +12,7 @@ export function MerchantName({ id }: { readonly id: string }) {
     return <span title={id}>{data === undefined ? shortId(id) : `${shortId(id)} (unknown)`}</span>;
   return (
     <Way to={`/merchants/${id}`} title={id}>
-      <Foreign text={name} />
+      {foreign(name)}
     </Way>
   );
 }
@@ -22,9 +22,5 @@ export function ProducerName({ publishedBy }: { readonly publishedBy: string | n
   const { data } = useCommand<readonly Key[]>('keys-list');
   if (publishedBy == null) return 'a producer that was not noted';
   const key = data?.find(({ keyId }) => keyId === publishedBy);
-  return (
-    <span title={publishedBy}>
-      <Foreign text={key ? (key.name ?? `key ${key.hint}`) : publishedBy} />
-    </span>
-  );
+  return <span title={publishedBy}>{foreign(key ? (key.name ?? `key ${key.hint}`) : publishedBy)}</span>;
 }
