@@ -6,6 +6,7 @@ import { Foreign } from '../parts/foreign.tsx';
 import { Shown } from '../parts/shown.tsx';
 import { useTitle } from '../parts/title.ts';
 import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
+import { Sources } from './sources.tsx';
 import { filterOf, Verdict } from './verdict.tsx';
 
 /** All endpoints, each with whose fault it is when it gets nothing. */
@@ -24,6 +25,7 @@ export function EndpointsPage() {
       <Shown query={endpoints}>
         {(all) => <Shown query={owed}>{(found) => <List endpoints={all} owed={found} />}</Shown>}
       </Shown>
+      <Sources />
     </section>
   );
 }
