@@ -1,6 +1,7 @@
 /**
- * Renders schemas/reference, the pages that the service serves at /docs, from the API description, the catalog, the
- * state machines and the pages under docs/. `--check` writes nothing and exits 1 when one of them is out of date.
+ * Renders schemas/reference, the pages that the service serves at /docs, each as HTML and as Markdown, and
+ * schemas/llms.txt, the list of them, from the API description, the catalog, the state machines and the pages under
+ * docs/. `--check` writes nothing and exits 1 when one of them is out of date.
  *
  * The pages are committed like the other generated files: a checkout serves them without a build, production installs
  * no renderer, and a change of the description shows what its readers will see.
@@ -11,21 +12,23 @@ import { fileURLToPath } from 'node:url';
 import { keepGenerated } from './keep-generated.ts';
 import { eventPages } from './reference/event-pages.ts';
 import { guidePages } from './reference/guide-pages.ts';
-import { document } from './reference/layout.ts';
+import { document, type Page } from './reference/layout.ts';
+import { llmsText, markdownFile, markdownPage } from './reference/markdown-pages/markdown-pages.ts';
 import { operationPages } from './reference/operation-pages.ts';
 import { producerPages } from './reference/producer-pages.ts';
 import { searchIndex } from './reference/search-index.ts';
 
 const TARGET = 'schemas/reference';
+const LIST = 'schemas/llms.txt';
 const ASSETS = ['reference.css', 'reference.js', 'search.js', 'icon.svg'];
 const SOURCE = 'the description, the catalog, docs/ or scripts/reference';
 
 /** Every file of the reference by its path below /docs/. */
-function referenceFiles(): ReadonlyMap<string, string> {
-  const pages = [...guidePages(), ...operationPages(), ...eventPages(), ...producerPages()];
+function referenceFiles(pages: readonly Page[]): ReadonlyMap<string, string> {
   const asset = (name: string) => readFileSync(new URL(`reference/assets/${name}`, import.meta.url), 'utf8');
   return new Map([
     ...pages.map((page) => [`${page.path || 'index'}.html`, document(page, pages)] as const),
+    ...pages.map((page) => [markdownFile(page), markdownPage(page, pages)] as const),
     ...ASSETS.map((name) => [name, asset(name)] as const),
     ['search.json', `${JSON.stringify(searchIndex(pages))}\n`],
   ]);
@@ -46,6 +49,8 @@ function removeOthers(kept: ReadonlySet<string>): void {
   }
 }
 
-const files = referenceFiles();
+const pages = [...guidePages(), ...operationPages(), ...eventPages(), ...producerPages()];
+const files = referenceFiles(pages);
 for (const [path, text] of files) keepGenerated(`${TARGET}/${path}`, text, SOURCE);
+keepGenerated(LIST, llmsText(pages), SOURCE);
 removeOthers(new Set(files.keys()));

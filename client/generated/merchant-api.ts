@@ -789,6 +789,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/webhook-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the addresses that webhooks come from
+         * @description For firewalls: the ranges of addresses from which webhooks are sent, IPv4 before IPv6, in ascending order. `fixed` is
+         *     false where they are not fixed; then do not filter by address. A range that is announced is listed before its
+         *     `valid_from`; one that has reached its `valid_until` is no longer listed. Read the document once a day.
+         */
+        get: operations["getWebhookSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1636,6 +1658,28 @@ export interface components {
                 failed_attempts: number;
             };
         };
+        WebhookSources: {
+            /** @description Whether webhooks come from the listed addresses only. Where it is false, do not filter by address. */
+            fixed: boolean;
+            /** @description What to do with the list. */
+            detail: string;
+            /** @description Ranges of addresses; at any time one of them is valid, where the addresses are fixed. */
+            sources: components["schemas"]["WebhookSource"][];
+        };
+        WebhookSource: {
+            /** @description A range, such as `203.0.113.0/28`; a single address has the prefix /32 or /128. */
+            cidr: string;
+            /**
+             * Format: date-time
+             * @description Webhooks may come from here from this time on. Null where they do already.
+             */
+            valid_from: string | null;
+            /**
+             * Format: date-time
+             * @description No webhook comes from here from this time on. Null where no end is known.
+             */
+            valid_until: string | null;
+        };
         PublishedEventStatus: {
             /** Format: uuid */
             event_id: string;
@@ -2396,6 +2440,11 @@ export interface components {
          *     update changes it. Responses are the same in every version.
          */
         ApiVersion: "2.2.8" | "2.3.8";
+        /**
+         * @description The `ETag` of the document that the client has. Where it is still the same, the answer is 304 without a body.
+         * @example "6Qb1Zr9kMZ0mJcV0yZ3n3A"
+         */
+        IfNoneMatch: string;
         /** @description The version in which bodies are rendered. */
         BodyVersion: "2.2.8" | "2.3.8";
         /**
@@ -2444,6 +2493,11 @@ export interface components {
         RetryAfter: string;
         /** @description `true` when this is the stored response to an earlier request with the same Idempotency-Key. */
         IdempotentReplayed: string;
+        /**
+         * @description Names this content. It changes when the document does.
+         * @example "6Qb1Zr9kMZ0mJcV0yZ3n3A"
+         */
+        ETag: string;
     };
     pathItems: never;
 }
@@ -4019,6 +4073,49 @@ export interface operations {
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["FailedKeysLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getWebhookSources: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that the client has. Where it is still the same, the answer is 304 without a body.
+                 * @example "6Qb1Zr9kMZ0mJcV0yZ3n3A"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The addresses. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSources"];
+                };
+            };
+            /** @description The document is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidHeader"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -5,6 +5,7 @@ import { EndpointLink, labelOf } from '../parts/endpoint.tsx';
 import { Empty, Shown, useTitle } from '../parts/screen.tsx';
 import { foreign } from '../parts/text.tsx';
 import { endpointsNowQuery, type Owed, owedQuery } from './endpoint-reads.ts';
+import { Sources } from './sources.tsx';
 import { filterOf, Verdict } from './verdict.tsx';
 
 /** All endpoints, each with whose fault it is when it gets nothing. */
@@ -23,6 +24,7 @@ export function EndpointsPage() {
       <Shown query={endpoints}>
         {(all) => <Shown query={owed}>{(found) => <List endpoints={all} owed={found} />}</Shown>}
       </Shown>
+      <Sources />
     </section>
   );
 }

@@ -20,6 +20,7 @@ import { POSITION_BUGS } from './positions/bugs.ts';
 import { POSTGRES_BUGS } from './postgres.ts';
 import { POSTGRES_FAILOVER_BUGS } from './postgres-failover.ts';
 import { AVRO_BUGS } from './producers/avro.ts';
+import { PUBLIC_DOCUMENT_BUGS } from './public/bugs.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
@@ -85,4 +86,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...TEXT_FILE_BUGS,
   ...MISTAKEN_COMMAND_BUGS,
   ...MERCHANT_GUIDE_BUGS,
+  ...PUBLIC_DOCUMENT_BUGS,
 ];

@@ -201,6 +201,7 @@ function linksFrom(path: string): Links {
   links.set('docs/webhook-fields.md', address(path, 'events/catalogue'));
   links.set('docs/receivers', `${address(path, 'guides/verify')}#receivers`);
   links.set('openapi.yaml', `${address(path, '')}../openapi.yaml`);
+  links.set('schemas/asyncapi.yaml', `${address(path, '')}../asyncapi.yaml`);
   return links;
 }
 
@@ -232,7 +233,7 @@ export function guidePages(): Page[] {
     label: 'Overview',
     section: 'Guides',
     summary: `The API of hookrail, version ${INFO.version}: operations, events and guides.`,
-    content: html`<div class="lead">${prose(INFO.description)}</div><h2 id="guides">Guides</h2><ul class="cards">${cards(undefined)}</ul><h2 id="sandbox">Sandbox</h2><ul class="cards">${cards('Sandbox')}</ul><h2 id="reference">Reference</h2><ul class="cards"><li><a href="operations/webhook-endpoints"><strong>Operations</strong><span>Every operation with its parameters, answers, errors and samples in five languages.</span></a></li><li><a href="events/catalogue"><strong>Event catalogue</strong><span>Every event type with its states, fields and bodies, by version.</span></a></li><li><a href="../openapi.yaml"><strong>openapi.yaml</strong><span>The same as one OpenAPI 3.1 document, for tools.</span></a></li></ul>`,
+    content: html`<div class="lead">${prose(INFO.description)}</div><h2 id="guides">Guides</h2><ul class="cards">${cards(undefined)}</ul><h2 id="sandbox">Sandbox</h2><ul class="cards">${cards('Sandbox')}</ul><h2 id="reference">Reference</h2><ul class="cards"><li><a href="operations/webhook-endpoints"><strong>Operations</strong><span>Every operation with its parameters, answers, errors and samples in five languages.</span></a></li><li><a href="events/catalogue"><strong>Event catalogue</strong><span>Every event type with its states, fields and bodies, by version.</span></a></li><li><a href="../openapi.yaml"><strong>openapi.yaml</strong><span>The same as one OpenAPI 3.1 document, for tools.</span></a></li><li><a href="../asyncapi.yaml"><strong>asyncapi.yaml</strong><span>Events on Kafka and webhooks as one AsyncAPI 3 document, for tools.</span></a></li><li><a href="../llms.txt"><strong>llms.txt</strong><span>Every page as Markdown, for language models.</span></a></li></ul>`,
   };
   return [first, ...pages];
 }

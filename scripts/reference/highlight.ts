@@ -47,7 +47,7 @@ function marked(code: string, language: Language): Html {
 /** A block of code. It can be scrolled by keyboard; the script adds a button that copies it. */
 export function codeBlock(code: string, language: Language, label: string = LANGUAGES[language].name): Html {
   const body = language === 'http' ? new Html(escaped(code)) : marked(code, language);
-  return html`<pre class="code" tabindex="0" role="region" aria-label="${label}"><code>${body}</code></pre>`;
+  return html`<pre class="code" data-language="${language}" tabindex="0" role="region" aria-label="${label}"><code>${body}</code></pre>`;
 }
 
 /** Code in several languages or forms, one of which is shown. Works without a script: the tabs are radio buttons. */

@@ -78,6 +78,7 @@ export function document(page: Page, pages: readonly Page[]): string {
 <meta name="description" content="${page.summary}">
 <title>${page.path === '' ? 'hookrail reference' : `${page.title} · hookrail`}</title>
 <link rel="icon" href="${asset('icon.svg')}" type="image/svg+xml">
+<link rel="alternate" href="${page.path.split('/').at(-1) || 'index'}.md" type="text/markdown">
 <link rel="stylesheet" href="${asset('reference.css')}">
 <script type="module" src="${asset('reference.js')}"></script>
 </head>

@@ -54,7 +54,7 @@ function operationSection(operation: Operation): Html {
 <h2 id="${operationId}"><a href="#${operationId}">${summary}</a></h2>
 <p class="route"><span class="method ${method.toLowerCase()}">${method}</span> <code>${broken(path)}</code></p>
 ${description !== undefined && prose(description)}
-<p class="auth">Authenticate with ${operation.scheme === 'producerKey' ? html`a producer key (<code>pk_sandbox_…</code> or <code>pk_live_…</code>)` : html`a merchant key (<code>sk_…</code>)`}.</p>
+<p class="auth">${authentication(operation)}</p>
 ${PLACES.map(([place, title]) => {
   const parameters = operation.parameters.filter((parameter) => parameter.in === place);
   return parameters.length > 0 && html`<h3>${title}</h3>${parameterTable(parameters)}`;
@@ -69,6 +69,21 @@ ${otherBodies(operation)}
 ${answerSamples(operation)}
 </div>
 </section>`;
+}
+
+function authentication({ scheme }: Operation): Html {
+  switch (scheme) {
+    case '':
+      return html`No key is needed.`;
+    case 'producerKey':
+      return html`Authenticate with a producer key (<code>pk_sandbox_…</code> or <code>pk_live_…</code>).`;
+    case 'platformKey':
+      return html`Authenticate with a key of the platform (<code>plk_sandbox_…</code> or <code>plk_live_…</code>).`;
+    case 'consoleSession':
+      return html`The browser’s cookie of the console authenticates.`;
+    default:
+      return html`Authenticate with a merchant key (<code>sk_…</code>).`;
+  }
 }
 
 const isAnswer = ([status]: readonly [string, Response]) => Number(status) < 400;

@@ -21,6 +21,7 @@ const EXAMPLE_MERCHANT = '0a4f6a52-41f4-4c25-9a3e-9d4b8c4d6a10';
 export function requestOf(operation: Operation): Request {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => EXAMPLE_IDS[name] ?? `<${name}>`);
   const key = operation.scheme === 'producerKey' ? PLACEHOLDERS.producerKey : PLACEHOLDERS.merchantKey;
+  const isPublic = operation.scheme === '';
   const shown = operation.parameters.filter(
     ({ in: place, name, example }) =>
       place === 'header' && example !== undefined && SHOWN_HEADERS.includes(name),
@@ -30,7 +31,7 @@ export function requestOf(operation: Operation): Request {
     method: operation.method,
     url: `${PLACEHOLDERS.baseUrl}${path}`,
     headers: [
-      ['Authorization', `API-Key ${key}`],
+      ...(isPublic ? [] : [['Authorization', `API-Key ${key}`] as const]),
       ...shown.map(({ name, example: value }) => [name, String(value)] as const),
     ],
     body: example === undefined ? undefined : withMerchant(example.value),
@@ -84,12 +85,13 @@ function node(request: Request): string {
   });
   const options = [
     ...(request.method === 'GET' ? [] : [`  method: '${request.method}',`]),
-    `  headers: {\n${headers.join('\n')}\n  },`,
+    ...(headers.length === 0 ? [] : [`  headers: {\n${headers.join('\n')}\n  },`]),
     ...(request.body === undefined
       ? []
       : [`  body: JSON.stringify(${indent(literal(request.body, JS), '  ')}),`]),
   ];
-  const call = `const response = await fetch('${request.url}', {\n${options.join('\n')}\n});`;
+  const given = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
+  const call = `const response = await fetch('${request.url}'${given});`;
   return `${call}\nconsole.log(response.status, await response.text());`;
 }
 
@@ -106,7 +108,7 @@ function python(request: Request): string {
     'request = urllib.request.Request(',
     `    "${request.url}",`,
     `    method="${request.method}",`,
-    `    headers={\n${headers.join('\n')}\n    },`,
+    ...(headers.length === 0 ? [] : [`    headers={\n${headers.join('\n')}\n    },`]),
     ...body,
     ')',
     'with urllib.request.urlopen(request) as response:',
@@ -145,7 +147,7 @@ function php(request: Request): string {
     '<?php',
     "$context = stream_context_create(['http' => [",
     `    'method' => '${request.method}',`,
-    `    'header' => [\n${headers.join('\n')}\n    ],`,
+    ...(headers.length === 0 ? [] : [`    'header' => [\n${headers.join('\n')}\n    ],`]),
     ...content,
     "    'ignore_errors' => true,",
     ']]);',

@@ -38,7 +38,8 @@ export function stateGraph(name: string, table: Table): Html {
 function moves(table: Table): Html[] {
   return Object.entries(table).map(([from, to]) => {
     const next = to.map((state, i) => html`${i > 0 && ', '}<code>${state}</code>`);
-    const first = from === START ? html`First comes` : html`After <code>${from}</code>`;
+    const first =
+      from === START ? html`First comes` : html`After <code>${from}</code>${to.length > 0 && ':'}`;
     return html`<li>${first} ${to.length > 0 ? next : from === START ? '' : 'nothing: it is the end'}</li>`;
   });
 }

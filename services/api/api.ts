@@ -41,12 +41,12 @@ import { readPublished } from './producer/read-published.ts';
 import { limitPerMinute } from './rate-limit.ts';
 import { readTargets, refuseMalformedTargets } from './reading/request-target.ts';
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
-import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
 import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
+import { route } from './routes/mount-route.ts';
 import { getDelivery, getEvent } from './routes/read-deliveries.ts';
 import { getEndpoint, listEndpoints } from './routes/read-endpoints.ts';
 import { listAllDeliveries, listDeliveries, listEvents } from './routes/read-lists.ts';
@@ -61,6 +61,8 @@ import { createApiServer, drainServer } from './server.ts';
 import { serviceDate } from './service-date.ts';
 import { makeStreams } from './stream/make-streams.ts';
 import { validateRequests } from './validation.ts';
+import { mountWellKnown } from './well-known/mount-well-known.ts';
+import { remindOfExpiry } from './well-known/security-txt.ts';
 
 export type { ApiOptions } from './context.ts';
 
@@ -107,6 +109,7 @@ export async function startApi(deps: ApiDeps): Promise<Api> {
     stopping: stopping.signal,
   };
   const { app, docs } = createApp({ ...deps, ...of }, deps);
+  remindOfExpiry(deps.options.securityTxt, deps);
   const server = createApiServer(readTargets(app), limits, {
     random: deps.random,
     isShort: () => deps.descriptors?.isShort ?? false,
@@ -196,6 +199,7 @@ function createApp(
   });
   mountProducers(app, context, [general, ...validated]);
   mountPortal(app, context, { general, validated });
+  mountWellKnown(app, context, validated);
 
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
@@ -243,32 +247,6 @@ function mountPortal(
     post: [...validated, openSession(context)],
     get: [...validated, readSession(context)],
     delete: [...validated, closeSession(context)],
-  });
-}
-
-type Method = 'get' | 'post' | 'patch' | 'delete';
-type Handlers = Partial<Record<Method, RequestHandler[]>>;
-
-/** Mounts one path of openapi.yaml with its methods; every other method is a 405 that lists them. */
-function route(app: Express, path: string, handlers: Handlers): void {
-  const allowed = Object.keys(handlers).flatMap((name) =>
-    name === 'get' ? ['GET', 'HEAD'] : [name.toUpperCase()],
-  );
-  app.locals.paths.push(path);
-  const mounted = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-  mounted.all((request, response, next) => {
-    response.locals.route = path;
-    // HEAD is GET without the body (RFC 9110 §9.3.2): Node omits the body by itself.
-    if (request.method === 'HEAD' && handlers.get) {
-      request.method = 'GET';
-      response.locals.isHead = true;
-    }
-    next();
-  });
-  for (const [method, chain] of Object.entries(handlers)) mounted[method as Method](...chain.map(labelled));
-  mounted.all((request) => {
-    const detail = `${path} does not support ${request.method.slice(0, 20)}.`;
-    throw new ApiError('method_not_allowed', detail, { headers: { Allow: allowed.join(', ') } });
   });
 }
 

@@ -1,6 +1,8 @@
 import type { Response } from 'express';
 import type { Broker } from '../broker/broker.ts';
 import type { ConsoleBrand } from '../config/console-brand.ts';
+import type { SourceAddress } from '../config/well-known/source-addresses.ts';
+import type { SecurityTxt } from '../config/well-known/well-known-config.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
 import type { HealthPolicy } from '../domain/health.ts';
@@ -43,6 +45,10 @@ export interface ApiOptions {
   /** When a failing endpoint is disabled, as the console says it. */
   readonly autoDisable: HealthPolicy;
   readonly consoleBrand: ConsoleBrand;
+  /** The addresses from which webhooks are sent; none where they are not fixed. */
+  readonly sources: readonly SourceAddress[];
+  /** Null where the operator has not said where to report security problems. */
+  readonly securityTxt: SecurityTxt | null;
   readonly limits?: Partial<ApiLimits>;
 }
 

@@ -6,9 +6,10 @@ import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Environment } from './auth.ts';
 import { pageHeaders } from './console/page-headers.ts';
-import { DESCRIPTION_FILE } from './description.ts';
-import { filledIn, type ReferenceFile, readReference, type SandboxAccess } from './reference.ts';
+import { ASYNCAPI_FILE, DESCRIPTION_FILE, LLMS_FILE } from './description.ts';
+import { filledIn, readReference, type SandboxAccess } from './reference.ts';
 import { DocsVisits } from './sandbox/docs-visits.ts';
+import { etagOf, sendDocument } from './well-known/send-document.ts';
 
 /** Headers for responses that no browser should render. HSTS is left to the TLS terminator. */
 export const apiHeaders: RequestHandler = helmet({
@@ -28,15 +29,15 @@ export interface Docs {
 }
 
 /**
- * Serves the API description at /openapi.yaml, the reference at /docs, and at / where they are. All are public: they
- * contain nothing secret, but for the sandbox's keys, which only browsers see that opened a link of the sandbox's owner.
+ * Serves the descriptions at /openapi.yaml and /asyncapi.yaml, the reference at /docs, its list for language models at
+ * /llms.txt, and at / where they are. All are public: they contain nothing secret, but for the sandbox's keys, which only
+ * browsers see that opened a link of the sandbox's owner.
  */
 export function mountDocs(
   app: Express,
   environment: Environment,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): Docs {
-  const description = readFileSync(DESCRIPTION_FILE, 'utf8');
   const files = readReference();
   let shown: { readonly access: SandboxAccess; readonly visits: DocsVisits } | undefined;
   app.get('/', mark('/'), (request, response) => {
@@ -46,21 +47,25 @@ export function mountDocs(
     if (request.accepts(['json', 'html']) === 'html') response.redirect(302, '/docs/');
     else response.json(WHERE);
   });
-  app.get('/openapi.yaml', mark('/openapi.yaml'), (_request, response) => {
-    response.setHeader('Content-Type', 'application/yaml');
-    response.setHeader('Cache-Control', 'no-cache');
-    response.send(description);
-  });
+  for (const [path, type, file] of DOCUMENTS) {
+    const text = readFileSync(file, 'utf8');
+    const document = { type, text, etag: etagOf(text), maxAgeSeconds: 0 };
+    app.get(path, mark(path), (_request, response) => sendDocument(response, document));
+  }
   app.get('/docs', mark('/docs'), (_request, response) => response.redirect(302, '/docs/'));
   app.get('/docs/{*path}', mark('/docs'), pageHeaders(), (request, response, next) => {
     const file = files.get(request.path.slice('/docs/'.length));
     if (file === undefined) return next();
-    if (!file.isPage) return sendFile(response, file, file.text);
+    const { type, text } = file;
+    if (file.kind === 'asset') return sendDocument(response, { type, text, maxAgeSeconds: 0 });
+    const filled = (access: SandboxAccess | undefined, hasKeys: boolean) =>
+      filledIn(text, request.headers, environment, { access, hasKeys });
+    if (file.kind === 'markdown')
+      return sendDocument(response, { type, text: filled(undefined, false), maxAgeSeconds: 0 });
     const link: unknown = request.query[DOCS_PASS_PARAMETER];
     if (link !== undefined && shown) return enter(request, response, shown.visits, String(link));
     const access = shown?.visits.has(request) ? shown.access : undefined;
-    const hasKeys = shown !== undefined;
-    sendFile(response, file, filledIn(file.text, request.headers, environment, { access, hasKeys }));
+    sendPage(response, type, filled(access, shown !== undefined));
   });
   return {
     fillIn: (given) => {
@@ -85,21 +90,31 @@ function enter(request: Request, response: Response, visits: DocsVisits, link: s
   else response.status(403).type('text/plain').send(LINK_REFUSED);
 }
 
+/** Kept by caches, which ask each time whether they are still the same: a newer build may have others. */
+const DOCUMENTS = [
+  ['/openapi.yaml', 'application/yaml', DESCRIPTION_FILE],
+  ['/asyncapi.yaml', 'application/yaml', ASYNCAPI_FILE],
+  ['/llms.txt', 'text/plain; charset=utf-8', LLMS_FILE],
+] as const;
+
 /** The response to GET / for programs. */
 const WHERE = {
   name: 'hookrail',
   reference: '/docs/',
   description: '/openapi.yaml',
+  events: '/asyncapi.yaml',
+  pages: '/llms.txt',
+  sources: '/.well-known/webhook-sources',
   console: '/console/',
   merchant_api: '/merchant/webhook-endpoints',
   producer_api: '/producer/events',
   health: '/readyz on the operations port (HOOKRAIL_OPS_PORT)',
 };
 
-function sendFile(response: Response, { type, isPage }: ReferenceFile, text: string): void {
+/** Sends a page, which may have keys in it. */
+function sendPage(response: Response, type: string, text: string): void {
   response.setHeader('Content-Type', type);
-  // A page may have keys in it.
-  response.setHeader('Cache-Control', isPage ? 'no-store' : 'no-cache');
+  response.setHeader('Cache-Control', 'no-store');
   response.send(text);
 }
 

@@ -20,16 +20,20 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
   svg: 'image/svg+xml',
 };
+
+const KINDS: Readonly<Record<string, ReferenceFile['kind']>> = { html: 'page', md: 'markdown' };
 
 export interface ReferenceFile {
   readonly type: string;
   readonly text: string;
-  readonly isPage: boolean;
+  /** A page may show the sandbox's keys; its Markdown, which programs read, has placeholders for them. */
+  readonly kind: 'page' | 'markdown' | 'asset';
 }
 
-/** Reads every file of the reference, by its address below /docs/; a page has no ending there. */
+/** Reads every file of the reference, by its address below /docs/: a page has no ending there, its Markdown has `.md`. */
 export function readReference(): ReadonlyMap<string, ReferenceFile> {
   const files = new Map<string, ReferenceFile>();
   for (const entry of readdirSync(FOLDER, { recursive: true, withFileTypes: true })) {
@@ -37,10 +41,10 @@ export function readReference(): ReadonlyMap<string, ReferenceFile> {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(FOLDER.length + 1).replaceAll('\\', '/');
     const ending = name.slice(name.lastIndexOf('.') + 1);
-    const isPage = ending === 'html';
-    const address = isPage ? name.slice(0, -'.html'.length).replace(/^index$/, '') : name;
+    const kind = KINDS[ending] ?? 'asset';
+    const address = kind === 'page' ? name.slice(0, -'.html'.length).replace(/^index$/, '') : name;
     const type = MEDIA_TYPES[ending] ?? 'application/octet-stream';
-    files.set(address, { type, text: readFileSync(path, 'utf8'), isPage });
+    files.set(address, { type, text: readFileSync(path, 'utf8'), kind });
   }
   return files;
 }

@@ -5,16 +5,17 @@ import { hostName } from './host-name.ts';
 import { KAFKA_VARIABLES, kafkaConfig } from './kafka-config.ts';
 import { POSTGRES_VARIABLES, postgresConfig } from './postgres-config.ts';
 import { rateLimits } from './rate-limits.ts';
+import { retentionConfig } from './retention.ts';
 import { checkRoles, ROLES } from './roles.ts';
 import { serviceLinks, without } from './service-links.ts';
 import { collectorOf, tracingConfig } from './tracing-config.ts';
 import { trustedProxy } from './trusted-proxy.ts';
 import { as, ConfigError, readVariables, variable } from './variables.ts';
+import { WELL_KNOWN_VARIABLES, wellKnownConfig } from './well-known/well-known-config.ts';
 
 export { ConfigError } from './variables.ts';
 
 const port = as.integer(0, 65_535);
-const DAY_MS = 86_400_000;
 
 /** Every variable of the service: name, parser, default, meaning. docs/configuration.md is generated from it. */
 export const VARIABLES = {
@@ -180,6 +181,7 @@ export const VARIABLES = {
     'Log level. Logs are JSON lines on standard output, one per attempt at `info`.',
   ),
   ...CONSOLE_VARIABLES,
+  ...WELL_KNOWN_VARIABLES,
   ...KAFKA_VARIABLES,
   ...POSTGRES_VARIABLES,
 } as const;
@@ -239,6 +241,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       trustedProxies: values.HOOKRAIL_TRUSTED_PROXIES,
       failedKeysPerMinute: values.HOOKRAIL_FAILED_KEYS_PER_MINUTE,
       ...consoleConfig(values),
+      ...wellKnownConfig(values),
     },
     replayPerSecond: values.HOOKRAIL_REPLAY_PER_SECOND,
     operations: {
@@ -258,8 +261,7 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
       proxy: parseEgressProxy(values.HOOKRAIL_EGRESS_PROXY),
       extraCaFile: values.HOOKRAIL_EXTRA_CA_FILE,
     },
-    retentionMs: values.HOOKRAIL_RETENTION_DAYS * DAY_MS,
-    bodyRetentionMs: bodyRetentionDays(values) * DAY_MS,
+    ...retentionConfig(values),
     autoDisable: {
       withoutSuccessMs: (values.HOOKRAIL_AUTO_DISABLE_HOURS || (isSandbox ? 24 : 72)) * 3_600_000,
       failedAttempts: values.HOOKRAIL_AUTO_DISABLE_ATTEMPTS || (isSandbox ? 20 : 100),
@@ -270,17 +272,6 @@ export function readConfig(given: Readonly<Record<string, string | undefined>>) 
     /** Null without a variable that names one. */
     collector: collectorOf(environment),
   } as const;
-}
-
-function bodyRetentionDays(values: {
-  readonly HOOKRAIL_RETENTION_DAYS: number;
-  readonly HOOKRAIL_BODY_RETENTION_DAYS: number;
-}): number {
-  const { HOOKRAIL_RETENTION_DAYS: all, HOOKRAIL_BODY_RETENTION_DAYS: bodies } = values;
-  if (bodies <= all) return bodies === 0 ? all : bodies;
-  throw new ConfigError(
-    `HOOKRAIL_BODY_RETENTION_DAYS="${bodies}" exceeds HOOKRAIL_RETENTION_DAYS (${all}): bodies go with their rows at the latest`,
-  );
 }
 
 /** Refuses settings in production that would weaken it. */

@@ -95,7 +95,7 @@ describe('the reference at /docs', () => {
           expect(section).toContain(`<code>${code}</code>`);
       }
     }
-    expect(pages.size).toBe(7);
+    expect(pages.size).toBe(8);
   });
 
   test('has a page for every event type, with its subTypes, bodies and state machine', async () => {

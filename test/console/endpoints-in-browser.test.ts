@@ -137,6 +137,15 @@ describe.skipIf(!HAS_BROWSER)('the endpoints of the console', { timeout: FLOW_MA
     },
   );
 
+  test('have below them the addresses that webhooks come from, or that they are not fixed', async () => {
+    const { page, faults, context } = await atEndpoints();
+    await page.getByText('Addresses that webhooks come from').click();
+    await page.getByText('The addresses from which webhooks come are not fixed').waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
   test('are made with a secret that is shown once, and a refusal is shown at its field', async () => {
     const { page, context } = await atEndpoints();
     await open(page, 'New endpoint');

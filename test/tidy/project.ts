@@ -17,19 +17,22 @@ const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'data']);
 /** Text that only some rules are about: what is generated, or a list of packages. */
 const MORE_TEXT = /\.(html|css|svg|txt|xml|toml|npmrc|gitignore|dockerignore)$/;
 
+/** Pages that are made of others: the rules judge those. */
+const GENERATED_PAGES = /^schemas\/reference\/.*\.md$/;
+
 const TEXT = /\.(tsx?|js|mjs|json|md|yaml|yml|avsc|py|go|php|java|sh)$|(^|\/)(run|Dockerfile|LICENSE)$/;
 
 /** Every text file of the checkout, sorted by path. Reads the disk: a file counts before it is committed. */
 export function readProject(root: string): ProjectFile[] {
-  return readFiles(root, TEXT);
+  return readFiles(root, (path) => TEXT.test(path) && !GENERATED_PAGES.test(path));
 }
 
 /** The text files that readProject leaves out, such as generated pages. */
 export function readRest(root: string): ProjectFile[] {
-  return readFiles(root, MORE_TEXT);
+  return readFiles(root, (path) => MORE_TEXT.test(path) || GENERATED_PAGES.test(path));
 }
 
-function readFiles(root: string, wanted: RegExp): ProjectFile[] {
+function readFiles(root: string, isWanted: (path: string) => boolean): ProjectFile[] {
   const files: ProjectFile[] = [];
   const visit = (folder: string) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -37,8 +40,9 @@ function readFiles(root: string, wanted: RegExp): ProjectFile[] {
       // Only the root's `data` is the service's data directory; a folder of that name elsewhere is ours.
       const isOurs = !NOT_OURS.has(entry.name) || (entry.name === 'data' && folder !== root);
       if (entry.isDirectory() && isOurs) visit(path);
-      if (entry.isFile() && wanted.test(path) && entry.name !== 'package-lock.json') {
-        files.push({ path: relative(root, path).split(sep).join('/'), text: readFileSync(path, 'utf8') });
+      const shown = relative(root, path).split(sep).join('/');
+      if (entry.isFile() && isWanted(shown) && entry.name !== 'package-lock.json') {
+        files.push({ path: shown, text: readFileSync(path, 'utf8') });
       }
     }
   };

@@ -3,7 +3,8 @@ import { alike, type FailureSigns } from './failure-sign.ts';
 const NAME_SERVERS = "look at the domain's name servers, with dig +trace";
 const RECORD = 'check the spelling of the URL, and the A and AAAA records of the name';
 const RESOLVER = 'the operator has to look at the name servers that hookrail asks';
-const FIREWALL = 'look for a firewall, a security group or a route that keeps the addresses of hookrail out';
+const FIREWALL =
+  'look for a firewall, a security group or a route that keeps the addresses of hookrail out: /.well-known/webhook-sources has them';
 
 /** Why a name has no address: the codes of the resolver (c-ares, getaddrinfo), after RFC 1035, section 4.1.1. */
 const NAME_SIGNS: FailureSigns = {

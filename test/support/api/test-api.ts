@@ -162,6 +162,8 @@ const OPTIONS: ApiOptions = {
   consoleFrameAncestors: [],
   autoDisable: { withoutSuccessMs: 86_400_000, failedAttempts: 20 },
   consoleBrand: readConfig({}).api.consoleBrand,
+  sources: [],
+  securityTxt: null,
 };
 
 /** Opens a store for each api. */
