@@ -132,8 +132,8 @@ function idsOf(idClass: IdClass, name: string, ownIds: Ids): readonly string[] {
   return [(idClass === 'own' ? ownIds : others[idClass])[name] ?? ''];
 }
 
-/** Opened by a session of the console, or by a link: test/api/portal has their matrix. */
-const WITHOUT_KEY: readonly string[] = ['/console/session'];
+/** Opened by a session of the console, or by a link: test/api/portal has their matrix. The platform's keys are public. */
+const WITHOUT_KEY: readonly string[] = ['/console/session', '/.well-known/webhook-keys'];
 const keyed = operations().filter(({ path }) => !WITHOUT_KEY.includes(path));
 
 const cases = keyed.map(({ method, path, operation }) => {
