@@ -54,6 +54,7 @@ function Part({ part, endpoint }: PartProps & { readonly part: string }) {
         <h1>
           <Foreign text={labelOf(endpoint)} /> <span className="chip">{endpoint.api_version}</span>{' '}
           <span className="chip">{filterOf(endpoint)}</span>
+          {endpoint.public_key_signature ? <span className="chip">v1a</span> : null}
         </h1>
         <p className="facts">
           <Foreign text={url} /> <Copy text={url} what="the URL" /> · endpoint{' '}

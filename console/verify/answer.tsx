@@ -4,12 +4,16 @@ import { useEffect, useMemo, useState } from 'react';
 import { textOf } from '../../services/domain/verification/alterations.ts';
 import { readCaptured } from '../../services/domain/verification/captured-text.ts';
 import {
+  hasPlatformSignature,
+  type PlatformKey,
+} from '../../services/domain/verification/platform-signature.ts';
+import {
   type CapturedRequest,
   TOLERANCE_SECONDS_DEFAULT,
 } from '../../services/domain/verification/verification.ts';
 import { REDACTED } from '../../services/domain/webhook-request.ts';
 import { clock } from '../api/api.ts';
-import { deliveryQuery } from '../api/reads.ts';
+import { deliveryQuery, platformKeysQuery } from '../api/reads.ts';
 import { Foreign } from '../parts/foreign.tsx';
 import { Outcome } from '../parts/outcome.tsx';
 import { type Answer as Found, verifyHere } from './check.ts';
@@ -22,6 +26,8 @@ interface Asked {
   readonly isAgeChecked: boolean;
 }
 
+const NO_KEYS: readonly PlatformKey[] = [];
+
 /** Says whether a request is authentic, and what makes it fail. */
 export function Answer({ head, body, secret, isAgeChecked }: Asked) {
   const request = useMemo(
@@ -32,7 +38,10 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
     [head, body],
   );
   const missing = whatIsMissing(head, request, secret);
-  const found = useAnswer(request, secret, isAgeChecked, missing === undefined);
+  const isSigned = hasPlatformSignature(request);
+  const { data: keys = NO_KEYS } = useQuery({ ...platformKeysQuery, enabled: isSigned });
+  const found = useAnswer({ request, secret, isAgeChecked, keys }, missing === undefined);
+  const isJudged = found?.verdict.checks.some(({ name }) => name === 'v1a') ?? true;
   return (
     <section className="panel">
       <h2>Answer</h2>
@@ -40,6 +49,11 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
         {missing === undefined ? null : <p>{missing}</p>}
         {found === undefined ? null : <Checks found={found} request={request} />}
         {found !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
+        {isSigned && !isJudged ? (
+          <p className="note">
+            The signature v1a was not checked: the platform publishes no key, or this browser cannot do it.
+          </p>
+        ) : null}
       </div>
     </section>
   );
@@ -53,18 +67,23 @@ function whatIsMissing(head: string, { headers, body }: CapturedRequest, secret:
   return body.length === 0 ? 'Paste the body.' : undefined;
 }
 
-function useAnswer(request: CapturedRequest, secret: string, isAgeChecked: boolean, isComplete: boolean) {
+interface Checked extends Pick<Asked, 'secret' | 'isAgeChecked'> {
+  readonly request: CapturedRequest;
+  readonly keys: readonly PlatformKey[];
+}
+
+function useAnswer({ request, secret, isAgeChecked, keys }: Checked, isComplete: boolean) {
   const [answer, setAnswer] = useState<Found>();
   useEffect(() => {
     let isLatest = true;
     const toleranceSeconds = isAgeChecked ? TOLERANCE_SECONDS_DEFAULT : Number.POSITIVE_INFINITY;
     const given = { request, secret, nowSeconds: clock.now() / 1000, toleranceSeconds };
-    const answering = isComplete ? verifyHere(given) : Promise.resolve(undefined);
+    const answering = isComplete ? verifyHere(given, keys) : Promise.resolve(undefined);
     void answering.then((found) => (isLatest ? setAnswer(found) : undefined));
     return () => {
       isLatest = false;
     };
-  }, [request, secret, isAgeChecked, isComplete]);
+  }, [request, secret, isAgeChecked, keys, isComplete]);
   return isComplete ? answer : undefined;
 }
 
