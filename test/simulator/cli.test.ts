@@ -215,7 +215,7 @@ test('a captured request is verified offline, at the time it was sent', async ()
   ]);
   writeFileSync(keys, '{"key": []}');
   const noKeys = await simHere([...args, '--secret', secret, '--keys', keys]);
-  expect([noKeys.code, noKeys.stderr]).toEqual([EXIT.usage, expect.stringContaining('no list "keys"')]);
+  expect([noKeys.code, noKeys.stderr]).toEqual([EXIT.usage, expect.stringContaining('it is no JWK set')]);
   writeFileSync(files.body, `${body}\n`);
   expect((await simHere([...args, '--secret', secret])).code).toBe(EXIT.expectation);
 });
