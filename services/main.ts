@@ -16,6 +16,7 @@ import { exportBuildInfo } from './observability/build-info.ts';
 import { refuseMissingKeys } from './observability/missing-keys.ts';
 import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
+import { exportSigningKeys } from './observability/signing-keys.ts';
 import { observeStore } from './observability/store-metrics.ts';
 import { sandboxTime } from './operator/commands/clock.ts';
 import { operatorService } from './operator/commands/operator-service.ts';
@@ -116,6 +117,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
   if (store) observeStore(deps.registry, store);
+  exportSigningKeys(deps.registry, { ...deps, environment: config.environment });
   if (config.ignored.length > 0)
     deps.log.warn(
       { variables: config.ignored },
@@ -266,6 +268,7 @@ async function startSending(deps: StationDeps & ReturnType<typeof openWaysOut>):
   const sender = await startSender({
     ...deps,
     transport,
+    environment: config.environment,
     ready: () => isFresh(deps),
     retryScale: config.sender.retryScale,
     options: { inFlightMax: config.sender.inFlightMax },

@@ -608,6 +608,29 @@ export interface paths {
         patch: operations["updateMerchantWebhook"];
         trace?: never;
     };
+    "/.well-known/webhook-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the platform's public keys
+         * @description The Ed25519 keys by which the signature `v1a` of webhooks is verified, as a JWK set (RFC 7517, RFC 8037). It needs no
+         *     key. A new key is here before it signs, and a former one stays for a while: a signature is genuine when any of the
+         *     keys verifies it. Keep the set for as long as `Cache-Control` says; when no key fits, get it again, at most once a
+         *     minute. Empty: the platform has no signing key.
+         */
+        get: operations["getWebhookKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant/sandbox/events": {
         parameters: {
             query?: never;
@@ -865,6 +888,11 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "disabled";
+            /**
+             * @description Its webhooks also have the signature `v1a` (Ed25519), which only the platform can make: the public keys are at
+             *     `/.well-known/webhook-keys`. Default: false.
+             */
+            public_key_signature?: boolean;
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];
@@ -879,6 +907,11 @@ export interface components {
              * @enum {string}
              */
             api_version?: "2.2.8" | "2.3.8";
+            /**
+             * @description Whether its webhooks also have the signature `v1a` (Ed25519), which only the platform can make. It holds for
+             *     every attempt that starts after the change.
+             */
+            public_key_signature?: boolean;
             /**
              * Format: date-time
              * @description With `status: active`, also replays what the endpoint has missed since this time (`only=missing`). It begins once
@@ -895,6 +928,8 @@ export interface components {
             subscribed_events: components["schemas"]["EventType"][] | null;
             status: components["schemas"]["EndpointStatus"];
             api_version: string;
+            /** @description Its webhooks also have the signature `v1a` of the platform's own key. */
+            public_key_signature: boolean;
             environment: string;
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -912,6 +947,18 @@ export interface components {
             } | null;
             /** @description Present and true on the endpoint behind the single webhook of 2.2.8. */
             legacy?: boolean;
+        };
+        WebhookKeys: {
+            keys: {
+                kty: string;
+                crv: string;
+                alg: string;
+                use: string;
+                /** @description The thumbprint of the key (RFC 7638). */
+                kid: string;
+                /** @description The public key, 32 bytes in base64url. */
+                x: string;
+            }[];
         };
         UpdatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             /** @description A hint for people, present when this change needs one. */
@@ -2152,7 +2199,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is taken, there are too many endpoints, or the same request is running. */
+        /**
+         * @description The URL is taken, there are too many endpoints, the platform has no key for the signature v1a, or the same
+         *     request is running.
+         */
         CreateConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2177,7 +2227,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another endpoint of yours has this URL, or a replay was asked for of an endpoint that is not active. */
+        /**
+         * @description Another endpoint of yours has this URL, the platform has no key for the signature v1a, or a replay was asked for of an
+         *     endpoint that is not active.
+         */
         UpdateConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3707,6 +3760,32 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
+        };
+    };
+    getWebhookKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The public keys, in the order in which they sign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description How long the set may be kept. */
+                    "Cache-Control": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jwk-set+json": components["schemas"]["WebhookKeys"];
+                };
+            };
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            500: components["responses"]["InternalError"];
         };
     };
     triggerEvent: {

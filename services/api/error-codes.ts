@@ -137,6 +137,11 @@ export const ERROR_CODES = {
     title: 'Too many endpoints',
     hint: 'Delete endpoints that are not needed, or ask the operator for a higher limit.',
   },
+  public_key_signature_unavailable: {
+    status: 409,
+    title: 'The platform has no key for the signature v1a',
+    hint: 'Leave public_key_signature out, or ask the operator to make a signing key (signing-keys create).',
+  },
   endpoint_not_active: {
     status: 409,
     title: 'The endpoint is not active',

@@ -45,7 +45,7 @@ export const VARIABLES = {
   HOOKRAIL_KEYRING: variable(
     as.text,
     '',
-    'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
+    'File of the key ring that seals signing secrets and has the platform’s signing keys. Empty: `keyring.json` in the data directory.',
   ),
   HOOKRAIL_OPERATOR: variable(
     as.text,

@@ -24,6 +24,8 @@ export interface Endpoint {
   readonly status: EndpointStatus;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
+  /** Its webhooks have the signature `v1a` of the platform's own key, too. */
+  readonly publicKeySignature: boolean;
   /** Created by the single-URL operation of API 2.2.8. */
   readonly legacy: boolean;
   /** Grows by one with every change. Each attempt records the version it used. */

@@ -53,6 +53,7 @@ export const PARKED_REASONS = [
   'endpoint_full',
   'merchant_paused',
   'secret_not_openable',
+  'signing_key_missing',
   'machine_limit',
   'egress_proxy',
   'origin_connections',

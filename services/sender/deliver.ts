@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { PutAside, Settlement } from '../broker/broker.ts';
 import type { FailureCode } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
@@ -24,6 +25,8 @@ export interface DeliverDeps {
   readonly directory: Directory;
   /** Returns the endpoint with its secret opened, or null when it cannot be opened (the opener logs the reason). */
   readonly open: (endpoint: Endpoint) => OpenedEndpoint | null;
+  /** Returns the platform's key that signs at a time, by the system's clock; absent: there is none at any time. */
+  readonly platformKey?: (at: number) => KeyObject | null;
   readonly transport: Transport;
   readonly network: NetworkWatch;
   /** Logs why attempts wait through our own fault; absent: nothing is logged. */
@@ -129,7 +132,11 @@ function begin(
 
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
-  const { request, signature } = buildRequest(task, opened, clock.system(sentAt), label);
+  const at = clock.system(sentAt);
+  const platformKey = endpoint.publicKeySignature ? (deps.platformKey?.(at) ?? null) : undefined;
+  // Without it, receivers that rely on it would refuse the request, and all its attempts.
+  if (platformKey === null) return parked(task, heldTier(task), 'signing_key_missing', deps);
+  const { request, signature } = buildRequest(task, opened, at, label, platformKey);
   const begun = { endpoint, opened, startedAt, sentAt, signature };
   transport.post(request, pace, (posted) => ended(begun, posted));
   return null;

@@ -1,10 +1,14 @@
+import type { KeyObject } from 'node:crypto';
 import type { Endpoint } from '../domain/endpoint.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { type OpenedEndpoint, openEndpoint } from './request.ts';
 
-/** Opens endpoints' secrets, once per version of the endpoint: the directory makes a new object for each. */
+/**
+ * Finds the keys of attempts: opens endpoints' secrets, once per version of the endpoint (the directory makes a new object
+ * for each), and has the platform's own key where an endpoint asks for its signature.
+ */
 export class SecretOpener {
   readonly #keyRing: KeyRing;
   readonly #log: Logger;
@@ -12,6 +16,8 @@ export class SecretOpener {
   readonly #opened = new WeakMap<Endpoint, OpenedEndpoint | null>();
   /** Requested keys that are not in the ring. Logged once each, not once per endpoint. */
   readonly #missing = new Set<string>();
+  /** Whether it was logged that the platform's own key is missing. */
+  #lacksOwn = false;
 
   constructor(keyRing: KeyRing, log: Logger) {
     this.#keyRing = keyRing;
@@ -26,6 +32,20 @@ export class SecretOpener {
     const opened = this.#tryOpen(endpoint);
     this.#opened.set(endpoint, opened);
     return opened;
+  }
+
+  /** Returns the platform's key that signs at a time; null when the ring has none. `at`: by the system's clock. */
+  platformKey(environment: string, at: number): KeyObject | null {
+    const key = this.#keyRing.signer(environment, at);
+    const { file } = this.#keyRing;
+    if (!key && !this.#lacksOwn)
+      this.#log.error(
+        { event: 'signing_key_missing', environment, file },
+        'endpoints ask for the signature v1a and the key ring has no signing key for it: their deliveries wait until it has (HOOKRAIL_KEYRING; hookrail operator signing-keys list)',
+      );
+    if (key && this.#lacksOwn) this.#log.info({ environment, file }, 'the key ring has a signing key now');
+    this.#lacksOwn = key === null;
+    return key;
   }
 
   /** Looks for the key each time: the ring may get it at any time. */

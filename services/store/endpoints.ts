@@ -30,6 +30,8 @@ export interface NewEndpoint {
   readonly secret: SealedSecret;
   readonly secretHint: string;
   readonly legacy: boolean;
+  /** Absent: false. */
+  readonly publicKeySignature?: boolean;
   /** Absent: active. What a disabled one misses can be replayed once it is enabled. */
   readonly status?: 'active' | 'disabled';
 }
@@ -40,6 +42,7 @@ export interface EndpointChange {
   readonly subscribedEvents?: readonly EventType[] | null;
   /** Events that are routed later are rendered in it; what waits for a retry keeps its body. */
   readonly apiVersion?: ApiVersion;
+  readonly publicKeySignature?: boolean;
   /** `active` resets the failure counters. So does another URL: the failures were not at this one. */
   readonly status?: 'active' | 'disabled';
 }

@@ -29,6 +29,7 @@ interface CreateOptions extends CommandOptions {
   readonly events?: string[];
   readonly apiVersion?: ApiVersion;
   readonly disabled: boolean;
+  readonly publicKeySignature?: boolean;
 }
 
 interface UpdateOptions extends EndpointOptions {
@@ -37,6 +38,7 @@ interface UpdateOptions extends EndpointOptions {
   readonly events?: string[];
   readonly allEvents?: boolean;
   readonly apiVersion?: ApiVersion;
+  readonly publicKeySignature?: boolean;
 }
 
 interface RotateOptions extends EndpointOptions {
@@ -62,12 +64,18 @@ const API_VERSION_OPTION = {
   describe: 'Version the webhooks are written in',
 } as const;
 
+const SIGNATURE_OPTION = {
+  type: 'boolean',
+  describe: 'Sign its webhooks with the platform’s own key too (v1a)',
+} as const;
+
 const UPDATE_OPTIONS = {
   url: { type: 'string' },
   description: { type: 'string' },
   events: EVENTS_OPTION,
   'all-events': { type: 'boolean', describe: 'Receive every event type' },
   'api-version': API_VERSION_OPTION,
+  'public-key-signature': SIGNATURE_OPTION,
 } as const;
 
 const ROTATE_OPTIONS = {
@@ -126,7 +134,7 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
         .command(
           onEndpoint<UpdateOptions>(
             'update',
-            'Change URL, description, filter or API version',
+            'Change URL, description, filter, API version or signature',
             update,
             (args) => args.options(UPDATE_OPTIONS),
           ),
@@ -186,6 +194,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
       description: { type: 'string', default: UNDESCRIBED, describe: 'A name to recognise it by' },
       events: { ...EVENTS_OPTION, describe: 'Event types to receive: KYC,fiatToCrypto (default: all)' },
       'api-version': API_VERSION_OPTION,
+      'public-key-signature': SIGNATURE_OPTION,
       disabled: { type: 'boolean', default: false, describe: 'Send nothing before it is enabled' },
     },
     handler: (options) =>
@@ -197,6 +206,7 @@ function createCommand(surroundings: Surroundings): CommandModule<object, Create
           ...(options.events === undefined ? {} : { subscribed_events: parseEventTypes(options.events) }),
           ...(options.apiVersion === undefined ? {} : { api_version: options.apiVersion }),
           ...(options.disabled ? { status: 'disabled' as const } : {}),
+          ...signatureOf(options),
         });
         const made = await withUrlAdvice(creation, options.url);
         session.output.result(made, () => describeEndpoint(made, session.output));
@@ -237,11 +247,18 @@ async function update(api: MerchantApi, options: UpdateOptions, session: Session
     ...(description === undefined ? {} : { description }),
     ...(subscribed === undefined ? {} : { subscribed_events: subscribed }),
     ...(apiVersion === undefined ? {} : { api_version: apiVersion }),
+    ...signatureOf(options),
   };
   if (Object.keys(given).length === 0) {
-    throw usage('nothing to change: give --url, --description, --events, --all-events or --api-version');
+    throw usage(
+      'nothing to change: give --url, --description, --events, --all-events, --api-version or --public-key-signature',
+    );
   }
   await withUrlAdvice(change(api, options.endpoint, given, session), url ?? '');
+}
+
+function signatureOf({ publicKeySignature: isAsked }: Pick<CreateOptions, 'publicKeySignature'>) {
+  return isAsked === undefined ? {} : { public_key_signature: isAsked };
 }
 
 /** Explains the refusal of a URL. */

@@ -77,6 +77,7 @@ const change = fc.oneof(
         status: text,
         apiVersion: text,
         secret: fc.record({ keyId: text, ciphertext: text }),
+        publicKeySignature: fc.boolean(),
         legacy: fc.boolean(),
         version: small,
       }),

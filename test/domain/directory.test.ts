@@ -15,6 +15,7 @@ function endpoint(uuid: string, merchantId: string, version: number): Endpoint {
     status: 'active',
     apiVersion: '2.3.8',
     secret: { keyId: 'k1', ciphertext: '' },
+    publicKeySignature: false,
     legacy: false,
     version,
   };

@@ -100,6 +100,18 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'operator keyring add --ring {folder}/ring.json', keeps: { ringKey: ({ added }) => added } },
   { line: 'operator keyring add --ring {folder}/ring.json' },
   { line: 'operator keyring remove --ring {folder}/ring.json --id {ringKey}' },
+  {
+    line: 'operator signing-keys create --ring {folder}/ring.json',
+    keeps: { signingKey: ({ created }) => created },
+  },
+  { line: 'operator signing-keys create --ring {folder}/ring.json', fails: 'error' },
+  {
+    line: 'operator signing-keys rotate --ring {folder}/ring.json --in-hours 1',
+    keeps: { nextKey: ({ created }) => created },
+  },
+  { line: 'operator signing-keys retire --ring {folder}/ring.json --kid {signingKey}', fails: 'error' },
+  { line: 'operator signing-keys retire --ring {folder}/ring.json --kid {nextKey}' },
+  { line: 'operator signing-keys list --ring {folder}/ring.json' },
   { line: 'operator keyring list' },
   { line: 'operator keyring rewrap' },
   { line: 'operator audit list' },

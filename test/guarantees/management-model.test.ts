@@ -133,12 +133,16 @@ const create = fc.record(
     description,
     subscribed_events: filter.filter((types) => types !== null),
     api_version: fc.constantFrom('2.2.8', '2.3.8'),
+    public_key_signature: fc.boolean(),
   },
   { requiredKeys: ['url', 'description'] },
 );
 const patch = fc
   .record(
-    { url, description, subscribed_events: filter, status: fc.constantFrom('active', 'disabled') },
+    {
+      ...{ url, description, subscribed_events: filter, public_key_signature: fc.boolean() },
+      status: fc.constantFrom('active', 'disabled'),
+    },
     optional,
   )
   .filter((json) => Object.keys(json).length > 0);

@@ -26,7 +26,7 @@ beforeEach(() => {
 function endpointOf(uuid: string, secret: Endpoint['secret']): Endpoint {
   return {
     ...{ uuid, secret, merchantId: 'm', url: 'https://hooks.merchant.com/x', subscribedEvents: null },
-    ...{ status: 'active', apiVersion: '2.3.8', legacy: false, version: 1 },
+    ...{ status: 'active', apiVersion: '2.3.8', publicKeySignature: false, legacy: false, version: 1 },
   };
 }
 

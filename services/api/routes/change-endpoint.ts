@@ -13,6 +13,7 @@ import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 import { createReplay, scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
+import { requireSigningKey } from './webhook-keys.ts';
 
 const SECRET_BYTES = 32;
 
@@ -22,6 +23,7 @@ interface UpdateBody {
   readonly status?: 'active' | 'disabled';
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
+  readonly public_key_signature?: boolean;
   readonly replay_since?: string;
 }
 
@@ -69,12 +71,15 @@ async function replayBegun(context: ApiContext, scope: ReplayScope, response: Re
 
 function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
   const { url, description, status, subscribed_events: filter, api_version: apiVersion } = body;
+  const { public_key_signature: publicKeySignature } = body;
+  requireSigningKey(context, publicKeySignature === true);
   return {
     ...(url === undefined ? {} : { url: acceptedUrl(url, '/url', context.options.egress) }),
     ...(description === undefined ? {} : { description }),
     ...(status === undefined ? {} : { status }),
     ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
     ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(publicKeySignature === undefined ? {} : { publicKeySignature }),
   };
 }
 

@@ -10,6 +10,7 @@ import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { filterWarnings } from './filter-warnings.ts';
+import { requireSigningKey } from './webhook-keys.ts';
 
 const SECRET_BYTES = 32;
 
@@ -20,6 +21,7 @@ interface CreateBody {
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
   readonly status?: 'active' | 'disabled';
+  readonly public_key_signature?: boolean;
 }
 
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
@@ -54,8 +56,10 @@ async function create(
     secret: context.keyRing.seal(secret, uuid),
     secretHint: secretHint(secret),
     legacy: false,
+    publicKeySignature: body.public_key_signature ?? false,
     status: body.status ?? 'active',
   };
+  requireSigningKey(context, endpoint.publicKeySignature);
   const warnings = filterWarnings(endpoint);
   const disabled =
     endpoint.status === 'disabled' ? ({ disabledAt: at, disabledReason: 'manual' } as const) : {};

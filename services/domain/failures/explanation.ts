@@ -73,6 +73,8 @@ const PARKED: Readonly<Record<ParkedReason, string>> = {
     'the endpoint has as many requests open as it is given; answer sooner to receive more at once',
   merchant_paused: 'the operator has put your deliveries on hold',
   secret_not_openable: 'the service cannot open the secret of the endpoint: quote this delivery to support',
+  signing_key_missing:
+    'the service lacks the key of the signature v1a that the endpoint asks for: quote this delivery to support',
   machine_limit: 'the service is at a limit of its machine, and continues by itself',
   egress_proxy: 'the proxy of the service does not respond, and it continues by itself',
   origin_connections: 'the server of the endpoint has as many connections open as it is given',

@@ -36,6 +36,7 @@ export function changedColumns(
         : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
     status: change.status ?? row.status,
     api_version: change.apiVersion ?? row.api_version,
+    public_key_signature: Number(change.publicKeySignature ?? row.public_key_signature === 1),
     activated_at: isActivated || isMoved ? at : row.activated_at,
     disabled_at: isDisabled ? at : isActive ? null : row.disabled_at,
     disabled_reason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,

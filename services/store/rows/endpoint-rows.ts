@@ -23,6 +23,7 @@ export interface EndpointRow extends SealColumns {
   readonly secret_ciphertext: string;
   readonly secret_hint: string;
   readonly secret_rotated_at: number | null;
+  readonly public_key_signature: number;
   readonly legacy: number;
   readonly version: number;
   readonly created_at: number;
@@ -49,6 +50,7 @@ export function toEndpoint(row: EndpointRow): Endpoint {
     status: row.status as EndpointStatus,
     apiVersion: row.api_version as ApiVersion,
     secret: { keyId: row.secret_key_id, ciphertext: row.secret_ciphertext },
+    publicKeySignature: row.public_key_signature === 1,
     legacy: row.legacy === 1,
     version: row.version,
   };

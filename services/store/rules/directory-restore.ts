@@ -83,15 +83,16 @@ function replaces(tx: Transaction, { version }: DirectoryChange, stored: Directo
 
 async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
+  const { publicKeySignature } = endpoint;
   await tx.change(
     `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, subscribed_events, status, api_version,
      secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
-     disabled_at)
-     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13)
+     disabled_at, public_key_signature)
+     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14)
      ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
      url = excluded.url, subscribed_events = excluded.subscribed_events,
      status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
-     disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
+     disabled_reason = NULL, public_key_signature = excluded.public_key_signature, secret_key_id = excluded.secret_key_id,
      secret_hint = CASE WHEN e.secret_ciphertext = excluded.secret_ciphertext THEN e.secret_hint
      ELSE excluded.secret_hint END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
@@ -110,6 +111,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
       version,
       at,
       status === 'active' ? null : at,
+      publicKeySignature ? 1 : 0,
     ],
   );
 }

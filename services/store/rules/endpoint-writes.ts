@@ -32,6 +32,7 @@ export async function createEndpoint(
   options: ChangeOptions & { readonly quota: number },
 ): ReturnType<Endpoints['create']> {
   const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
+  const { publicKeySignature = false } = endpoint;
   await tx.lockMerchant(merchantId);
   const taken = await urlTaken(tx, merchantId, url);
   if (taken) return taken;
@@ -52,9 +53,11 @@ export async function createEndpoint(
     ...(endpoint.status === 'disabled'
       ? ['disabled', Math.floor(options.at), 'manual']
       : ['active', null, null]),
+    publicKeySignature ? 1 : 0,
   ]);
   await tx.endpointChanged(uuid, 'kept');
-  return changed(tx, merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
+  const told = { url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) };
+  return changed(tx, merchantId, uuid, 'endpoint.create', told, options);
 }
 
 export async function updateEndpoint(
@@ -191,14 +194,15 @@ async function changed(
 function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
-    disabled_at, disabled_reason)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14)`;
+    disabled_at, disabled_reason, public_key_signature)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15)`;
 }
 
 function revive({ dialect }: Transaction): string {
   return `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4,
     subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
     secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
-    updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14, deleted_at = NULL
+    updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14,
+    public_key_signature = $15, deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }

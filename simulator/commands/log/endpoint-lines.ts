@@ -14,6 +14,7 @@ export function describeEndpoint(endpoint: EndpointAnswer, output: Output): stri
     ['status', paintStatus(endpoint.status, output) + sinceWhen(endpoint)],
     ['events', endpoint.subscribed_events?.join(', ') ?? 'all'],
     ['api version', endpoint.api_version],
+    ['signatures', endpoint.public_key_signature ? 'v1, v1a' : 'v1'],
     ['secret', secret ? output.paint('bold', secret) : endpoint.secret_hint],
   ];
   if (failures > 0) rows.push(['failures', `${failures} since the last success`]);

@@ -256,6 +256,10 @@ const put = (value: Endpoint): DirectoryChange => ({
 
 /** Returns the fields of a record that the directory has. */
 function plain(endpoint: Endpoint): Endpoint {
-  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
-  return { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version };
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret } = endpoint;
+  const { publicKeySignature, legacy, version } = endpoint;
+  return {
+    ...{ uuid, merchantId, url, subscribedEvents, status, apiVersion, secret },
+    ...{ publicKeySignature, legacy, version },
+  };
 }

@@ -10,6 +10,8 @@ import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-
 import { Directory } from '../../../services/domain/directory.ts';
 import type { HealthPolicy } from '../../../services/domain/health.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
+import { createRing } from '../../../services/keys/keyring-file.ts';
+import { newSigningKey } from '../../../services/keys/signing-keys.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { PublishedChanges } from '../../../services/relay/published-changes.ts';
@@ -91,7 +93,7 @@ export async function startTestApi({
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
   const ringFile = join(dataDir, 'keyring.json');
-  KeyRing.create(ringFile);
+  createRing(ringFile, [newSigningKey('sandbox', 0)]);
   const keyRing = KeyRing.read(ringFile);
   const stores = await openStores(dataDir, { clock, keyRing, healthPolicy: HEALTH_POLICY }, postgresUrl);
   const [store] = stores;

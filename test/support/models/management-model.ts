@@ -174,6 +174,7 @@ export class ModelMerchant {
           uuid: expect.any(String),
           subscribed_events: null,
           api_version: '2.3.8',
+          public_key_signature: false,
           ...json,
           status: 'active',
           environment: 'sandbox',

@@ -80,6 +80,7 @@ CREATE TABLE endpoint (
   secret_ciphertext text NOT NULL,
   secret_hint text NOT NULL,
   secret_rotated_at bigint,
+  public_key_signature smallint NOT NULL DEFAULT 0,
   legacy smallint NOT NULL,
   version bigint NOT NULL,
   health_generation int NOT NULL DEFAULT 0,

@@ -69,6 +69,7 @@ CREATE TABLE endpoint (
   secret_ciphertext TEXT NOT NULL,
   secret_hint TEXT NOT NULL,
   secret_rotated_at INTEGER,
+  public_key_signature INTEGER NOT NULL DEFAULT 0,
   legacy INTEGER NOT NULL,
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
