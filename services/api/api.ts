@@ -56,7 +56,6 @@ import { resendDelivery } from './routes/resend-delivery.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { unknownPath } from './routes/unknown-path.ts';
-import { getWebhookKeys } from './routes/webhook-keys.ts';
 import { onlyInSandbox, triggerEvent } from './sandbox/trigger-event.ts';
 import { createApiServer, drainServer } from './server.ts';
 import { serviceDate } from './service-date.ts';
@@ -195,7 +194,6 @@ function createApp(
     get: open(getLegacyWebhook(context)),
     patch: open(updateLegacyWebhook(context)),
   });
-  route(app, '/.well-known/webhook-keys', { get: [...validated, getWebhookKeys(context)] });
   route(app, '/merchant/sandbox/events', {
     post: [onlyInSandbox(context), ...open(triggerEvent(context))],
   });

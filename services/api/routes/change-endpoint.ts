@@ -13,7 +13,7 @@ import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 import { createReplay, scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
-import { requireSigningKey } from './webhook-keys.ts';
+import { requireSigningKey } from '../well-known/webhook-keys.ts';
 
 const SECRET_BYTES = 32;
 

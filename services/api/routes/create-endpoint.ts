@@ -10,7 +10,7 @@ import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { filterWarnings } from './filter-warnings.ts';
-import { requireSigningKey } from './webhook-keys.ts';
+import { requireSigningKey } from '../well-known/webhook-keys.ts';
 
 const SECRET_BYTES = 32;
 

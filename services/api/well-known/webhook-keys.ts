@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { publicKeySet } from '../../keys/key-schedule.ts';
 import { type ApiContext, systemNow } from '../context.ts';
 import { ApiError } from '../problem.ts';
+import { sendDocument } from './send-document.ts';
 
 /** Short beside the time for which a key is published before it signs, and short enough for a key that was stolen. */
 const CACHED_SECONDS = 300;
@@ -12,9 +13,8 @@ type KeyContext = Pick<ApiContext, 'keyRing' | 'environment' | 'clock'>;
 export function getWebhookKeys({ keyRing, environment }: KeyContext): RequestHandler {
   return (_request, response) => {
     const set = publicKeySet(keyRing.signingKeys(environment), environment);
-    response.setHeader('Content-Type', 'application/jwk-set+json');
-    response.setHeader('Cache-Control', `public, max-age=${CACHED_SECONDS}`);
-    response.send(Buffer.from(JSON.stringify(set)));
+    const text = JSON.stringify(set);
+    sendDocument(response, { type: 'application/jwk-set+json', text, maxAgeSeconds: CACHED_SECONDS });
   };
 }
 
