@@ -43,7 +43,7 @@ import { readTargets, refuseMalformedTargets } from './reading/request-target.ts
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
-import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
+import { deleteEndpoint, updateEndpoint } from './routes/change-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
@@ -53,6 +53,7 @@ import { listAllDeliveries, listDeliveries, listEvents } from './routes/read-lis
 import { getMetrics } from './routes/read-metrics.ts';
 import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
+import { discardPrepared, prepareSecret, rotateSecret } from './routes/secrets.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { unknownPath } from './routes/unknown-path.ts';
@@ -165,6 +166,10 @@ function createApp(
     delete: open(deleteEndpoint(context)),
   });
   route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context)) });
+  route(app, '/merchant/webhook-endpoints/{id}/secret/prepare', {
+    post: open(prepareSecret(context)),
+    delete: open(discardPrepared(context)),
+  });
   route(app, '/merchant/webhook-endpoints/{id}/test', {
     post: [...merchant, tests, refuseInProduction(context), ...validated, testEndpoint(context)],
   });

@@ -14,7 +14,7 @@ export function timestampOrNull(milliseconds: number | null): string | null {
  * Returns the endpoint as merchants see it (docs/decisions.md, "Endpoint record"). It never contains the secret, sealed
  * or plain.
  */
-export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'version'>, environment: Environment) {
+export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'prepared' | 'version'>, environment: Environment) {
   return {
     uuid: record.uuid,
     url: record.url,
@@ -27,6 +27,8 @@ export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'version'>,
     updated_at: timestamp(record.updatedAt),
     secret_hint: record.secretHint,
     secret_rotated_at: timestampOrNull(record.secretRotatedAt),
+    prepared_secret_hint: record.preparedHint,
+    secret_prepared_at: timestampOrNull(record.preparedAt),
     disabled_at: timestampOrNull(record.disabledAt),
     disabled_reason: record.disabledReason,
     failure_count: record.failureCount,

@@ -97,7 +97,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
       directory: deps.directory,
-      open: (endpoint) => opener.open(endpoint),
+      open: (endpoint, signedWith) => opener.open(endpoint, signedWith),
       transport: deps.transport,
       network: new NetworkWatch(),
       ownFaults: new OwnFaults(deps.clock, deps.log),

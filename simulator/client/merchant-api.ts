@@ -134,10 +134,25 @@ export class MerchantApi {
   }
 
   /** A repeat with the same `idempotencyKey` gets the secret that the first one made, and makes none. */
-  rotateSecret(id: string, idempotencyKey?: string): Promise<{ readonly signing_secret: string }> {
+  rotateSecret(
+    id: string,
+    idempotencyKey?: string,
+    body: Schemas['RotateSecret'] = {},
+  ): Promise<{ readonly signing_secret: string }> {
     const header = given({ 'Idempotency-Key': idempotencyKey });
     const params = { path: { id }, header };
-    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params }), SECRET);
+    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params, body }), SECRET);
+  }
+
+  /** Makes the secret that the next rotation puts in force; a repeat gets the same one, as of a rotation. */
+  prepareSecret(id: string, idempotencyKey?: string): Promise<{ readonly signing_secret: string }> {
+    const header = given({ 'Idempotency-Key': idempotencyKey });
+    const params = { path: { id }, header };
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/secret/prepare`, { params }), SECRET);
+  }
+
+  async discardPrepared(id: string): Promise<void> {
+    await this.#client.rest.DELETE(`${ENDPOINT}/secret/prepare`, { params: { path: { id } } });
   }
 
   async deleteEndpoint(id: string): Promise<void> {

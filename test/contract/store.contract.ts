@@ -5,6 +5,7 @@ import { journalContract } from './journal/store-journal.ts';
 import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
+import { secretsContract } from './management/store-secrets.ts';
 import { eventFeedContract } from './merchants/store-event-feed.ts';
 import { everyMerchantContract } from './merchants/store-every-merchant.ts';
 import { feedContract } from './merchants/store-feed.ts';
@@ -32,6 +33,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     const test = storeUnderTest(makePlace);
     managementContract(test);
     describe('with portal sessions', () => portalSessionsContract(test));
+    describe('with prepared secrets', () => secretsContract(test));
     answersContract(test);
     limitsContract(test);
     leasesContract(test);

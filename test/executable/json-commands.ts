@@ -29,6 +29,8 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'sim endpoints create --url https://localhost/made', keeps: { made: ({ uuid }) => uuid } },
   { line: 'sim endpoints get {endpoint}' },
   { line: 'sim endpoints update {endpoint} --description again' },
+  { line: 'sim endpoints prepare {made}' },
+  { line: 'sim endpoints prepare {made} --discard' },
   { line: 'sim endpoints rotate {made} --idempotency-key again' },
   { line: 'sim endpoints disable {made}' },
   { line: 'sim endpoints enable {made}' },
