@@ -23,6 +23,7 @@ import { AVRO_BUGS } from './producers/avro.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
+import { ENDPOINT_CHECK_BUGS } from './security/endpoint-checks.ts';
 import { PREPARED_SECRET_BUGS } from './security/prepared-secrets.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
 import { STALL_BUGS } from './security/stalls.ts';
@@ -82,6 +83,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...METRIC_BUGS,
   ...SANDBOX_BUGS,
   ...PREPARED_SECRET_BUGS,
+  ...ENDPOINT_CHECK_BUGS,
   ...FEED_READER_BUGS,
   ...RECEIVER_BUGS,
   ...TEXT_FILE_BUGS,

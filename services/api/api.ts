@@ -44,6 +44,7 @@ import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { labelled } from './request-label.ts';
 import { requestLog } from './request-log.ts';
 import { deleteEndpoint, updateEndpoint } from './routes/change-endpoint.ts';
+import { checkEndpoint } from './routes/check-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
@@ -71,6 +72,7 @@ export interface ApiDeps {
   readonly broker: ApiContext['broker'];
   readonly directory: ApiContext['directory'];
   readonly keyRing: KeyRing;
+  readonly checkUrl: ApiContext['checkUrl'];
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: Environment;
@@ -172,6 +174,9 @@ function createApp(
   });
   route(app, '/merchant/webhook-endpoints/{id}/test', {
     post: [...merchant, tests, refuseInProduction(context), ...validated, testEndpoint(context)],
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/check', {
+    post: [...merchant, tests, ...validated, checkEndpoint(context)],
   });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries', { get: open(listDeliveries(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {

@@ -1,3 +1,4 @@
+import type { EndpointCheck } from '../domain/checks/endpoint-check.ts';
 import type { EndpointRecord } from '../store/store.ts';
 import type { Environment } from './auth.ts';
 
@@ -8,6 +9,19 @@ export function timestamp(milliseconds: number): string {
 
 export function timestampOrNull(milliseconds: number | null): string | null {
   return milliseconds === null ? null : timestamp(milliseconds);
+}
+
+/** Returns a check as merchants see it. */
+export function checkJson({ at, url, result, steps }: EndpointCheck) {
+  return {
+    checked_at: timestamp(at),
+    url,
+    result,
+    steps: steps.map(({ durationMs, ...step }) => ({
+      ...step,
+      duration_ms: durationMs === null ? null : Math.round(durationMs * 10) / 10,
+    })),
+  };
 }
 
 /**
@@ -29,6 +43,7 @@ export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'prepared' 
     secret_rotated_at: timestampOrNull(record.secretRotatedAt),
     prepared_secret_hint: record.preparedHint,
     secret_prepared_at: timestampOrNull(record.preparedAt),
+    newest_check: record.newestCheck && checkJson(record.newestCheck),
     disabled_at: timestampOrNull(record.disabledAt),
     disabled_reason: record.disabledReason,
     failure_count: record.failureCount,

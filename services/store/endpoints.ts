@@ -1,4 +1,5 @@
 import type { FailureCode } from '../domain/attempt.ts';
+import type { EndpointCheck } from '../domain/checks/endpoint-check.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Actor, AnswerToStore, Changed } from './change.ts';
@@ -14,6 +15,8 @@ export interface EndpointRecord extends Endpoint {
   /** "…3fK9" of the prepared secret; null: none is prepared. */
   readonly preparedHint: string | null;
   readonly preparedAt: number | null;
+  /** The newest check of its present URL; null: it was not checked. */
+  readonly newestCheck: EndpointCheck | null;
   readonly disabledAt: number | null;
   readonly disabledReason: 'manual' | 'consecutive_failures' | 'gone' | null;
   readonly failureCount: number;
@@ -130,6 +133,8 @@ export interface Endpoints {
     secret: SecretToStore | null,
     options: SecretOptions,
   ): Promise<Changed<EndpointRecord> | NotFound>;
+  /** Keeps what a check has found, in the place of the check before; false when the endpoint or its URL is another by now. */
+  keepCheck(merchantId: string, uuid: string, check: EndpointCheck): Promise<boolean>;
   remove(
     merchantId: string,
     uuid: string,

@@ -38,6 +38,7 @@ export type MetricsAnswer = Schemas['Metrics'];
 export type ReplayAnswer = Schemas['Replay'];
 export type ReplayRequest = Omit<Schemas['StartReplay'], 'dry_run'>;
 /** The result is present when the request waited for it and it came in time. */
+export type CheckAnswer = Schemas['EndpointCheck'];
 export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
 
 type DeliveryQuery = NonNullable<operations['listAllDeliveries']['parameters']['query']>;
@@ -89,6 +90,8 @@ const ENDPOINT = '/merchant/webhook-endpoints/{id}';
 const PAGE_ITEMS_MAX = 100;
 /** The longest time between the requested wait and the response to a test. */
 const TEST_ANSWER_MS = 15_000;
+/** A check waits for a server at each of its steps. */
+const CHECK_ANSWER_MS = 60_000;
 
 /** The operations of the merchant API by name. Failures are ApiClient's. */
 export class MerchantApi {
@@ -165,6 +168,12 @@ export class MerchantApi {
     const fetch = this.#client.within(waitSeconds * 1000 + TEST_ANSWER_MS);
     const request = { params: { path: { id }, header }, body: test, fetch };
     return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request), QUEUED);
+  }
+
+  /** Takes the way of a webhook, and sends none. */
+  checkEndpoint(id: string): Promise<CheckAnswer> {
+    const fetch = this.#client.within(CHECK_ANSWER_MS);
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/check`, { params: { path: { id } }, fetch }), CHECK);
   }
 
   /** The endpoint behind the URL of `PATCH /merchant`, which the list leaves out. */
@@ -257,6 +266,10 @@ export class MerchantApi {
   }
 }
 
+const CHECK: Shape = {
+  ...withTexts<CheckAnswer>()('url', 'result'),
+  lists: { steps: withTexts<CheckAnswer['steps'][number]>()('step', 'result', 'says') },
+};
 const QUEUED: Shape = withTexts<Schemas['TestQueued'] & Schemas['Resent']>()('delivery_uuid');
 const SECRET = withTexts<Pick<Schemas['CreatedWebhookEndpoint'], 'signing_secret'>>()('signing_secret');
 const CREATED: Shape = { texts: [...ENDPOINT_SHAPE.texts, ...SECRET.texts] };

@@ -14,6 +14,7 @@ import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
 import { parseEventTypes } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import { check } from './check-endpoint.ts';
 import { bringBack, describeEndpoint } from './log/endpoint-lines.ts';
 import { findEndpoint, findEndpointToChange } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
@@ -151,6 +152,7 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
         .command(onEndpoint('disable', 'Stop deliveries until it is enabled again', withStatus('disabled')))
         .command(onEndpoint('delete', 'Delete the endpoint', remove, (args) => args, ['rm']))
         .command(replayCommand(surroundings))
+        .command(onEndpoint('check', 'Check how webhooks reach the endpoint, without sending one', check))
         .command(
           onEndpoint<TestOptions>('test', 'Send one test webhook', test, (args) =>
             args.options(TEST_OPTIONS),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../../services/store/store.ts';
 import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
+import { checksContract } from './management/store-checks.ts';
 import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
@@ -34,6 +35,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     managementContract(test);
     describe('with portal sessions', () => portalSessionsContract(test));
     describe('with prepared secrets', () => secretsContract(test));
+    describe('with checks of endpoints', () => checksContract(test));
     answersContract(test);
     limitsContract(test);
     leasesContract(test);

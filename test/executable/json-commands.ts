@@ -29,6 +29,7 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'sim endpoints create --url https://localhost/made', keeps: { made: ({ uuid }) => uuid } },
   { line: 'sim endpoints get {endpoint}' },
   { line: 'sim endpoints update {endpoint} --description again' },
+  { line: 'sim endpoints check {endpoint}' },
   { line: 'sim endpoints prepare {made}' },
   { line: 'sim endpoints prepare {made} --discard' },
   { line: 'sim endpoints rotate {made} --idempotency-key again' },

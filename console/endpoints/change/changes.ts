@@ -32,6 +32,9 @@ export function rotateToPrepared(id: string, key: string) {
   );
 }
 
+export const checkEndpoint = (id: string) =>
+  bodyOf(rest.POST('/merchant/webhook-endpoints/{id}/check', { params: { path: { id } } }));
+
 export const deleteEndpoint = (id: string) =>
   rest.DELETE('/merchant/webhook-endpoints/{id}', { params: { path: { id } } });
 

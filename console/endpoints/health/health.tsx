@@ -11,6 +11,7 @@ import { Verdict, waitingWords } from '../verdict.tsx';
 import { AttemptNumbers } from './attempt-numbers.tsx';
 import { DisableRule } from './disable-rule.tsx';
 import { NewestDeliveries } from './newest-deliveries.tsx';
+import { Reach } from './reach.tsx';
 
 const timeOr = (at: string | null) => (at === null ? 'none' : <Time at={at} />);
 
@@ -37,6 +38,7 @@ export function Health({ endpoint }: { readonly endpoint: Endpoint }) {
         />
         <DisableRule endpoint={endpoint} />
       </section>
+      <Reach endpoint={endpoint} />
       <AttemptNumbers uuid={uuid} />
       <NewestDeliveries uuid={uuid} />
       <StateChange endpoint={endpoint} waiting={owed.data} />

@@ -91,6 +91,7 @@ const BRAND_NEW = {
   secretRotatedAt: null,
   preparedHint: null,
   preparedAt: null,
+  newestCheck: null,
   disabledAt: null,
   disabledReason: null,
   failureCount: 0,

@@ -54,6 +54,7 @@ export function changedColumns(
     secret_hint: secret?.hint ?? row.secret_hint,
     secret_rotated_at: secret ? at : row.secret_rotated_at,
     ...(secret ? NOT_PREPARED : {}),
+    newest_check: isMoved ? null : row.newest_check,
     updated_at: at,
   };
   // Failures at another URL do not count for this one.

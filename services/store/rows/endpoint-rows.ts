@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../domain/attempt.ts';
+import type { EndpointCheck } from '../../domain/checks/endpoint-check.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
@@ -27,6 +28,7 @@ export interface EndpointRow extends SealColumns {
   readonly prepared_ciphertext: string | null;
   readonly prepared_hint: string | null;
   readonly prepared_at: number | null;
+  readonly newest_check: string | null;
   readonly legacy: number;
   readonly version: number;
   readonly created_at: number;
@@ -77,6 +79,7 @@ export function toEndpointRecord(row: EndpointRow): EndpointRecord {
     secretRotatedAt: row.secret_rotated_at,
     preparedHint: row.prepared_hint,
     preparedAt: row.prepared_at,
+    newestCheck: row.newest_check === null ? null : (JSON.parse(row.newest_check) as EndpointCheck),
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason as EndpointRecord['disabledReason'],
     failureCount: row.failure_count,

@@ -102,6 +102,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
      prepared_at = CASE WHEN e.prepared_ciphertext = excluded.prepared_ciphertext THEN e.prepared_at
      ELSE excluded.prepared_at END,
      prepared_ciphertext = excluded.prepared_ciphertext,
+     newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
      updated_at = excluded.updated_at, deleted_at = NULL`,
     [
@@ -130,7 +131,8 @@ async function writeTombstone(tx: Transaction, uuid: string, version: number, at
      secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
      VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, $2, $3, $3, $3, $3)
      ON CONFLICT (uuid) DO UPDATE SET deleted_at = excluded.deleted_at, updated_at = excluded.updated_at,
-     secret_ciphertext = '', secret_hint = '', ${NONE_PREPARED}, version = excluded.version`,
+     secret_ciphertext = '', secret_hint = '', ${NONE_PREPARED}, newest_check = NULL,
+     version = excluded.version`,
     [uuid, version, at],
   );
 }

@@ -96,7 +96,7 @@ export async function removeEndpoint(
   if (!row) return { kind: 'not_found' };
   const deleted = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
-     ${NONE_PREPARED}, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
+     ${NONE_PREPARED}, newest_check = NULL, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
     [row.seq, Math.floor(at)],
   );
   await tx.endpointChanged(uuid, 'deleted');

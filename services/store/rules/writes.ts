@@ -1,5 +1,6 @@
 import { claim, keep, release } from './answer-writes.ts';
 import type { BoundRules, Rules } from './bind.ts';
+import { keepEndpointCheck } from './check-writes.ts';
 import { adoptChanges, publishAgain } from './directory-restore.ts';
 import { createEndpoint, removeEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { finishErasure, orderErasure } from './erasure-writes.ts';
@@ -23,6 +24,7 @@ export const WRITES = {
     prepare: prepareSecret,
     remove: removeEndpoint,
     setLegacy: setLegacyEndpoint,
+    keepCheck: keepEndpointCheck,
   },
   answers: { claim, release, keep },
   outbox: { published: forgetPublished, addAgain: publishAgain, addAbove, adopt: adoptChanges },

@@ -28,6 +28,7 @@ describe('POST /merchant/webhook-endpoints', () => {
       secret_rotated_at: null,
       prepared_secret_hint: null,
       secret_prepared_at: null,
+      newest_check: null,
       disabled_at: null,
       last_failure: null,
     });

@@ -161,6 +161,7 @@ export class ModelMerchant {
           secret_rotated_at: null,
           prepared_secret_hint: null,
           secret_prepared_at: null,
+          newest_check: null,
           disabled_at: null,
           disabled_reason: null,
           failure_count: 0,

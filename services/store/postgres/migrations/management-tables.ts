@@ -84,6 +84,7 @@ CREATE TABLE endpoint (
   prepared_ciphertext text,
   prepared_hint text,
   prepared_at bigint,
+  newest_check text,
   legacy smallint NOT NULL,
   version bigint NOT NULL,
   health_generation int NOT NULL DEFAULT 0,

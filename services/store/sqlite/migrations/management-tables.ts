@@ -73,6 +73,7 @@ CREATE TABLE endpoint (
   prepared_ciphertext TEXT,
   prepared_hint TEXT,
   prepared_at INTEGER,
+  newest_check TEXT,
   legacy INTEGER NOT NULL,
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
