@@ -6,8 +6,7 @@ export const TRIGGERS = ['live', 'test', 'manual', 'replay'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** A secret other than the one in force, by which a test may be signed. */
-export const SIGNED_WITH = ['prepared'] as const;
-export type SignedWith = (typeof SIGNED_WITH)[number];
+export type SignedWith = 'prepared';
 
 /**
  * "Make attempt n of delivery d": the record on DELIVER and RETRY.

@@ -37,7 +37,7 @@ export function rotateSecret(context: ApiContext): RequestHandler {
   };
 }
 
-interface Rotation extends RotateBody {
+interface Rotation {
   readonly response: Response;
   readonly endpoint: EndpointRecord;
   readonly remember: Remember;

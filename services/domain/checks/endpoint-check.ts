@@ -6,7 +6,7 @@ export const CHECK_STEPS = ['dns', 'tcp', 'tls', 'answer', 'redirect', 'latency'
 export type CheckStepName = (typeof CHECK_STEPS)[number];
 
 /** From the best to the worst. `not_tried`: a step before it failed, or the service itself was at fault. */
-export const CHECK_RESULTS = ['ok', 'not_tried', 'warning', 'failed'] as const;
+const CHECK_RESULTS = ['ok', 'not_tried', 'warning', 'failed'] as const;
 export type CheckResult = (typeof CHECK_RESULTS)[number];
 
 export interface CheckStep {

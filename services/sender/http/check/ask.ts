@@ -8,7 +8,7 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** Another one than that of webhooks, by which a receiver could take the request for one. */
 const USER_AGENT = 'hookrail-check';
 
-export interface Asked {
+interface Asked {
   readonly status: number;
   readonly location: string | undefined;
 }

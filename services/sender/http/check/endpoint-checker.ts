@@ -19,7 +19,7 @@ import { NameServers } from '../names/name-servers.ts';
 import { askHead } from './ask.ts';
 import { certificateOf } from './certificate.ts';
 
-export interface CheckerOptions {
+interface CheckerOptions {
   readonly clock: Clock;
   /** DNS, then each connection with its TLS, milliseconds. */
   readonly connectTimeoutMs: number;
