@@ -138,7 +138,8 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   if (has(config, 'sender')) await startSending({ ...deps, ...waysOut });
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const { checks } = deps;
-  const api = store && checks && has(config, 'api') ? await startServing({ ...deps, ...waysOut, store, checks }) : null;
+  const api =
+    store && checks && has(config, 'api') ? await startServing({ ...deps, ...waysOut, store, checks }) : null;
   if (has(config, 'router')) await startRouting(deps);
   phase = 'running';
   const { engine, roles, postgres } = config;

@@ -28,7 +28,10 @@ export function checkJson({ at, url, result, steps }: EndpointCheck) {
  * Returns the endpoint as merchants see it (docs/decisions.md, "Endpoint record"). It never contains the secret, sealed
  * or plain.
  */
-export function endpointJson(record: Omit<EndpointRecord, 'secret' | 'prepared' | 'version'>, environment: Environment) {
+export function endpointJson(
+  record: Omit<EndpointRecord, 'secret' | 'prepared' | 'version'>,
+  environment: Environment,
+) {
   return {
     uuid: record.uuid,
     url: record.url,

@@ -52,11 +52,7 @@ export class SecretOpener {
     return false;
   }
 
-  #tryOpen(
-    endpoint: Endpoint,
-    sealed: SealedSecret,
-    other: SealedSecret | undefined,
-  ): OpenedEndpoint | null {
+  #tryOpen(endpoint: Endpoint, sealed: SealedSecret, other: SealedSecret | undefined): OpenedEndpoint | null {
     try {
       const secret = this.#keyRing.open(sealed, endpoint.uuid);
       return openEndpoint(endpoint, secret, ...this.#toMask(endpoint, other));

@@ -3,13 +3,16 @@ import { visible } from '../../services/domain/text/visible-text.ts';
 import type { CheckAnswer, MerchantApi } from '../client/merchant-api.ts';
 import { CommandFailure, EXIT } from '../exit.ts';
 import type { Output } from '../output.ts';
-import type { Session } from '../session.ts';
-import type { EndpointOptions } from './endpoints.ts';
+import type { EndpointOptions, Session } from '../session.ts';
 
 const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
 
 /** Checks how an endpoint is reached. Throws when a step failed. */
-export async function check(api: MerchantApi, { endpoint }: EndpointOptions, { output }: Session): Promise<void> {
+export async function check(
+  api: MerchantApi,
+  { endpoint }: EndpointOptions,
+  { output }: Session,
+): Promise<void> {
   const answer = await output.during(() => 'checking the endpoint', api.checkEndpoint(endpoint));
   output.result(answer, () => describeCheck(answer, output));
   if (answer.result !== 'failed') return;

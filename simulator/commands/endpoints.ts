@@ -13,7 +13,13 @@ import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../client
 import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
 import { parseEventTypes } from '../scenario/event-name.ts';
-import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
+import {
+  type CommandOptions,
+  type EndpointOptions,
+  inSession,
+  type Session,
+  type Surroundings,
+} from '../session.ts';
 import { check } from './check-endpoint.ts';
 import { bringBack, describeEndpoint } from './log/endpoint-lines.ts';
 import { findEndpoint, findEndpointToChange } from './log/find.ts';
@@ -27,10 +33,6 @@ import {
   rotate,
 } from './secrets.ts';
 import { sendTest } from './send-test.ts';
-
-export interface EndpointOptions extends CommandOptions {
-  readonly endpoint: string;
-}
 
 interface CreateOptions extends CommandOptions {
   readonly url: string;

@@ -71,7 +71,7 @@ describe('the directory', () => {
       ['k1', 1],
       ['k2', 1],
     ]);
-    directory.apply(sealed('c', 2, 'k2'));
+    directory.apply(sealed('c', 5, 'k2'));
     expect([...directory.sealedWith]).toEqual([['k2', 2]]);
   });
 

@@ -27,9 +27,7 @@ export const discardPrepared = (id: string) => rest.DELETE(PREPARE, { params: { 
 /** Puts the prepared secret in force; refused when somebody has discarded it. */
 export function rotateToPrepared(id: string, key: string) {
   const params = { path: { id }, header: keyed(key) };
-  return bodyOf(
-    rest.PATCH('/merchant/webhook-endpoints/{id}/secret', { params, body: { use: 'prepared' } }),
-  );
+  return bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}/secret', { params, body: { use: 'prepared' } }));
 }
 
 export const checkEndpoint = (id: string) =>

@@ -25,9 +25,7 @@ export function SecretOnce({ secret, ifLost = 'rotate the secret for another one
       <p>
         <code>{secret}</code> <Copy text={secret} what="the secret" />
       </p>
-      <p className="warning">
-        It is shown only here and only now. If it is lost, {ifLost}.
-      </p>
+      <p className="warning">It is shown only here and only now. If it is lost, {ifLost}.</p>
     </div>
   );
 }

@@ -31,7 +31,9 @@ export function rotateSecret(context: ApiContext): RequestHandler {
         const answer = await rotated(context, { response, endpoint, remember, use });
         if (answer) return answer;
         if (looks === LOOKS_MAX)
-          throw new Error(`the prepared secret of endpoint ${endpoint.uuid} changed ${LOOKS_MAX} times meanwhile`);
+          throw new Error(
+            `the prepared secret of endpoint ${endpoint.uuid} changed ${LOOKS_MAX} times meanwhile`,
+          );
       }
     });
   };
@@ -105,10 +107,16 @@ export function prepareSecret(context: ApiContext): RequestHandler {
         },
       };
       const stored = remember(answer);
-      await kept(context, response, uuid, { sealed: context.keyRing.seal(secret, uuid), hint }, {
-        at,
-        ...(stored ? { answer: stored } : {}),
-      });
+      await kept(
+        context,
+        response,
+        uuid,
+        { sealed: context.keyRing.seal(secret, uuid), hint },
+        {
+          at,
+          ...(stored ? { answer: stored } : {}),
+        },
+      );
       return answer;
     });
   };

@@ -37,8 +37,7 @@ export type CheckUrl = (url: string, signal: AbortSignal) => Promise<readonly Ch
 /** Returns the worst result of some steps. */
 export function resultOf(steps: readonly Pick<CheckStep, 'result'>[]): CheckResult {
   return steps.reduce<CheckResult>(
-    (worst, { result }) =>
-      CHECK_RESULTS.indexOf(result) > CHECK_RESULTS.indexOf(worst) ? result : worst,
+    (worst, { result }) => (CHECK_RESULTS.indexOf(result) > CHECK_RESULTS.indexOf(worst) ? result : worst),
     'ok',
   );
 }

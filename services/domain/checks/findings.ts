@@ -16,7 +16,12 @@ const DAYS_LEFT_MIN = 14;
 /** An answer that takes a larger share of an attempt's time comes too late on a bad day. */
 const SLOW_SHARE = 0.3;
 
-const ok = (says: string, facts: Finding['facts'] = {}): Finding => ({ result: 'ok', says, remedy: null, facts });
+const ok = (says: string, facts: Finding['facts'] = {}): Finding => ({
+  result: 'ok',
+  says,
+  remedy: null,
+  facts,
+});
 const warning = (says: string, remedy: string, facts: Finding['facts'] = {}): Finding => ({
   result: 'warning',
   says,
@@ -36,7 +41,12 @@ export function oursToMend(reason: ParkedReason): Finding {
 /** A step that failed as an attempt fails. `detail`: of the failure, which may be described by its code. */
 export function failed(code: FailureCode, detail: string, facts: Finding['facts'] = {}): Finding {
   const { says, remedy } = partsOfDescribed(detail);
-  return { result: 'failed', says: sentence(says), remedy: sentence(remedy ?? CODE_SIGNS[code].remedy), facts };
+  return {
+    result: 'failed',
+    says: sentence(says),
+    remedy: sentence(remedy ?? CODE_SIGNS[code].remedy),
+    facts,
+  };
 }
 
 export function resolved(host: string, addresses: readonly string[]): Finding {
@@ -47,7 +57,10 @@ export function resolved(host: string, addresses: readonly string[]): Finding {
 export function connected(address: string, refusals: readonly string[]): Finding {
   if (refusals.length === 0) return ok(`${address} accepted the connection.`, { address });
   const says = `${address} accepted the connection, but not every address did: ${refusals.join('; ')}.`;
-  return warning(says, 'Take addresses that no server answers out of the DNS, or start the server.', { address, refusals });
+  return warning(says, 'Take addresses that no server answers out of the DNS, or start the server.', {
+    address,
+    refusals,
+  });
 }
 
 export interface Certificate {
@@ -71,16 +84,25 @@ export function secured({ tlsVersion, names, chain, until }: Certificate, now: n
 export function answered(status: number): Finding {
   const facts = { status };
   const says = `The server answers HTTP ${status} to a HEAD request.`;
-  if (status === 410) return warning(says, 'A webhook that is answered so ends, and disables the endpoint.', facts);
+  if (status === 410)
+    return warning(says, 'A webhook that is answered so ends, and disables the endpoint.', facts);
   if (status >= 500) return warning(says, CODE_SIGNS.http_5xx.remedy, facts);
   if (status < 400) return ok(says, facts);
-  return ok(`${says} Many receivers take only signed POST requests: a test shows what it answers to one.`, facts);
+  return ok(
+    `${says} Many receivers take only signed POST requests: a test shows what it answers to one.`,
+    facts,
+  );
 }
 
-/** `location`: where a redirect leads; null: the answer is none. `says`: the detail that an attempt would have. */
-export function redirected(location: string | null, says: string): Finding {
-  if (location === null) return ok('The answer is no redirect.');
-  return { result: 'failed', says: sentence(says), remedy: CODE_SIGNS.http_3xx.remedy, facts: { location } };
+/** `redirect`: where the answer leads, with the detail that an attempt would have; null: it does not say. */
+export function redirected(
+  status: number,
+  redirect: { readonly to: string; readonly says: string } | null,
+): Finding {
+  if (status < 300 || status >= 400) return ok('The answer is no redirect.');
+  const says = sentence(redirect?.says ?? 'the answer is a redirect that does not say where it leads');
+  const facts = redirect === null ? {} : { location: redirect.to };
+  return { result: 'failed', says, remedy: CODE_SIGNS.http_3xx.remedy, facts };
 }
 
 /** `mostMs`: after which an attempt fails. */

@@ -21,7 +21,10 @@ export function describedFailure(code: string, otherwise: string): string {
 }
 
 /** Returns the cause and, where it has one, the remedy of what `describedFailure` returns. */
-export function partsOfDescribed(described: string): { readonly says: string; readonly remedy: string | null } {
+export function partsOfDescribed(described: string): {
+  readonly says: string;
+  readonly remedy: string | null;
+} {
   const [says = '', ...remedy] = described.split('; ');
   return { says, remedy: remedy.length === 0 ? null : remedy.join('; ') };
 }

@@ -116,7 +116,11 @@ function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<E
 }
 
 /** Returns the endpoint, locked, to build a change on. Throws RecordRefused. */
-export async function soundRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
+export async function soundRow(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+): Promise<EndpointRow | undefined> {
   const row = await lockedRow(tx, merchantId, uuid);
   if (row) refuseUnsound(tx.seals, toEndpointChange({ ...row, deleted_at: null }));
   return row;

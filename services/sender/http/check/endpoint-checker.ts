@@ -75,9 +75,7 @@ export class EndpointChecker {
       taken.set(step, { step, ...finding, durationMs });
     };
     await this.#walk(new URL(url), take, signal);
-    return CHECK_STEPS.map(
-      (step) => taken.get(step) ?? { step, ...findings.notTried(), durationMs: null },
-    );
+    return CHECK_STEPS.map((step) => taken.get(step) ?? { step, ...findings.notTried(), durationMs: null });
   };
 
   async #walk(url: URL, take: Take, signal: AbortSignal): Promise<void> {
@@ -101,7 +99,9 @@ export class EndpointChecker {
       return [...first, ...((await later) ?? [])];
     };
     try {
-      const addresses = await this.#within(connectTimeoutMs, all(), signal, () => this.#guard.notInTime(host));
+      const addresses = await this.#within(connectTimeoutMs, all(), signal, () =>
+        this.#guard.notInTime(host),
+      );
       take('dns', findings.resolved(host, addresses), startedAt);
       return addresses;
     } catch (error) {
@@ -180,8 +180,7 @@ export class EndpointChecker {
       const { status, location } = await this.#within(totalTimeoutMs, askHead(socket, url), signal, late);
       const tookMs = clock.now() - startedAt;
       take('answer', findings.answered(status), startedAt);
-      const redirect = status >= 300 && status < 400 ? redirectOf(location) : null;
-      take('redirect', findings.redirected(redirect && redirect.to, redirect?.says ?? ''), startedAt);
+      take('redirect', findings.redirected(status, redirectOf(location)), startedAt);
       take('latency', findings.took(tookMs, totalTimeoutMs), startedAt);
     } catch (error) {
       take('answer', failureOf(error), startedAt);

@@ -68,7 +68,8 @@ export async function notSealedWith(
   const found: Found[] = [];
   for (const kind of ['endpoint', 'prepared'] as const) {
     const after = places[kind];
-    if (after !== null) found.push(...(await secretsNotSealedWith(rows, kind, [after, keyId, limit - found.length])));
+    if (after !== null)
+      found.push(...(await secretsNotSealedWith(rows, kind, [after, keyId, limit - found.length])));
     if (found.length === limit) return found;
   }
   const answers = await rows<{ readonly scope: string; readonly sealed: string }>(

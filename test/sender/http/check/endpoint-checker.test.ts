@@ -59,6 +59,9 @@ async function check(url: string, { allow = 'localhost', resolve, signal }: Give
   return { steps, of, results: steps.map(({ result }) => result).join(' '), result: resultOf(steps) };
 }
 
+/** Returns the origin by the name that the policy exempts. */
+const originOf = ({ port }: RawReceiver) => `https://localhost:${port}`;
+
 /** Returns a port that nobody listens at. */
 async function closedPort(): Promise<number> {
   const unused = createServer().listen(0, '127.0.0.1');
@@ -75,7 +78,7 @@ const replies = (status: string, ...headers: readonly string[]) =>
 describe('a check of a server that answers', () => {
   test('says of each step what it found', async () => {
     answer = replies('200 OK');
-    const { of, results } = await check(`${receiver.origin}/hook?tenant=7`);
+    const { of, results } = await check(`${originOf(receiver)}/hook?tenant=7`);
     expect(results).toBe('ok ok ok ok ok ok');
     expect(of.dns?.facts.addresses).toContain('127.0.0.1');
     expect(of.tcp?.facts).toMatchObject({ address: '127.0.0.1' });
@@ -91,7 +94,7 @@ describe('a check of a server that answers', () => {
   test('sends it nothing that looks like a webhook', async () => {
     answer = replies('204 No Content');
     const before = receiver.received.length;
-    await check(`${receiver.origin}/hook?tenant=7`);
+    await check(`${originOf(receiver)}/hook?tenant=7`);
     const [line, ...headers] = receiver.received.slice(before).trim().split('\r\n');
     expect(line).toBe('HEAD /hook?tenant=7 HTTP/1.1');
     expect(headers.map((header) => header.split(':')[0]?.toLowerCase()).sort()).toEqual([
@@ -110,17 +113,17 @@ describe('a check of a server that answers', () => {
     ['503 Service Unavailable', 'warning'],
   ])('takes a %s for what it says', async (status, result) => {
     answer = replies(status);
-    const { of } = await check(`${receiver.origin}/`);
+    const { of } = await check(`${originOf(receiver)}/`);
     expect(of.answer).toMatchObject({ result, facts: { status: Number(status.slice(0, 3)) } });
     expect(of.answer?.remedy === null).toBe(result === 'ok');
   });
 
   test('names where a redirect leads, without what may be private, and does not follow it', async () => {
     const accepted = receiver.accepted;
-    answer = replies('308 Permanent Redirect', `location: ${receiver.origin}/moved?token=private`);
-    const { of, result } = await check(`${receiver.origin}/`);
+    answer = replies('308 Permanent Redirect', `location: ${originOf(receiver)}/moved?token=private`);
+    const { of, result } = await check(`${originOf(receiver)}/`);
     expect(result).toBe('failed');
-    expect(of.redirect).toMatchObject({ result: 'failed', facts: { location: `${receiver.origin}/moved` } });
+    expect(of.redirect).toMatchObject({ result: 'failed', facts: { location: `${originOf(receiver)}/moved` } });
     expect(of.redirect?.remedy).toContain('Register the URL');
     expect(receiver.accepted).toBe(accepted + 1);
   });
@@ -129,10 +132,14 @@ describe('a check of a server that answers', () => {
     ['nothing', '', 'arrived in time'],
     ['what is no HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'not HTTP/1.1'],
     ['headers without an end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n`, 'headers are too large'],
-    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', '101'],
+    [
+      'another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      '101',
+    ],
   ])('fails at the answer when it sends %s', async (_what, sent, says) => {
     answer = sent;
-    const { of, results } = await check(`${receiver.origin}/`);
+    const { of, results } = await check(`${originOf(receiver)}/`);
     expect(results).toBe('ok ok ok failed not_tried not_tried');
     expect(of.answer?.says).toContain(says);
     expect(of.answer?.remedy).toMatch(/\w/);
@@ -155,14 +162,18 @@ describe('a check of a server that is not reached', () => {
     ['has expired', { hosts: ['localhost'], validFrom: -9, validTo: -2 }, 'CERT_HAS_EXPIRED'],
     ['is for another name', { hosts: ['other.example'] }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('names a certificate that %s, and sends nothing', async (_what, of, code) => {
-    const { hosts, validFrom = -1, validTo = 90 } = of as { hosts: string[]; validFrom?: number; validTo?: number };
+    const {
+      hosts,
+      validFrom = -1,
+      validTo = 90,
+    } = of as { hosts: string[]; validFrom?: number; validTo?: number };
     const certificate = await issueCertificate(certificates.authority, {
       hosts,
       notBefore: new Date(Date.now() + validFrom * DAY_MS),
       notAfter: new Date(Date.now() + validTo * DAY_MS),
     });
     const other = await startRawReceiver(certificate, (socket) => socket.end(replies('200 OK')));
-    const { of: steps, results } = await check(`${other.origin}/`);
+    const { of: steps, results } = await check(`${originOf(other)}/`);
     expect(results).toBe('ok ok failed not_tried not_tried not_tried');
     expect(steps.tls?.says).toContain(code);
     expect(steps.tls?.remedy).toMatch(/\w/);
@@ -178,25 +189,21 @@ describe('a check of a server that is not reached', () => {
 });
 
 describe('a check of what must not be reached', () => {
-  test.each([
-    ['127.0.0.1'],
-    ['10.1.2.3'],
-    ['169.254.169.254'],
-    ['::1'],
-    ['::ffff:192.168.1.1'],
-    ['fd00::7'],
-  ])('connects to no %s behind a name, and does not tell the address', async (address) => {
-    const accepted = receiver.accepted;
-    for (const addresses of [[address], ['93.184.216.34', address]]) {
-      const { steps, results } = await check('https://hooks.merchant.com/', {
-        resolve: async () => addresses,
-      });
-      expect(results).toBe('failed not_tried not_tried not_tried not_tried not_tried');
-      expect(JSON.stringify(steps)).not.toContain(address);
-      expect(JSON.stringify(steps)).not.toContain('93.184.216.34');
-    }
-    expect(receiver.accepted).toBe(accepted);
-  });
+  test.each([['127.0.0.1'], ['10.1.2.3'], ['169.254.169.254'], ['::1'], ['::ffff:192.168.1.1'], ['fd00::7']])(
+    'connects to no %s behind a name, and does not tell the address',
+    async (address) => {
+      const accepted = receiver.accepted;
+      for (const addresses of [[address], ['93.184.216.34', address]]) {
+        const { steps, results } = await check('https://hooks.merchant.com/', {
+          resolve: async () => addresses,
+        });
+        expect(results).toBe('failed not_tried not_tried not_tried not_tried not_tried');
+        expect(JSON.stringify(steps)).not.toContain(address);
+        expect(JSON.stringify(steps)).not.toContain('93.184.216.34');
+      }
+      expect(receiver.accepted).toBe(accepted);
+    },
+  );
 
   test('connects to no address of a literal and no other port than the allowed ones', async () => {
     for (const url of [`https://127.0.0.1:${receiver.port}/`, 'https://hooks.merchant.com:22/']) {
@@ -223,7 +230,7 @@ test('a fault of our own way out is not the endpoint’s, and tells nothing of t
 test('a check that is interrupted ends at once, and says nothing against the endpoint', async () => {
   answer = '';
   const stop = new AbortController();
-  const checking = check(`${receiver.origin}/`, { signal: stop.signal });
+  const checking = check(`${originOf(receiver)}/`, { signal: stop.signal });
   stop.abort();
   expect((await checking).result).toBe('not_tried');
 });
