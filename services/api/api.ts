@@ -167,17 +167,7 @@ function createApp(
     patch: open(updateEndpoint(context)),
     delete: open(deleteEndpoint(context)),
   });
-  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context)) });
-  route(app, '/merchant/webhook-endpoints/{id}/secret/prepare', {
-    post: open(prepareSecret(context)),
-    delete: open(discardPrepared(context)),
-  });
-  route(app, '/merchant/webhook-endpoints/{id}/test', {
-    post: [...merchant, tests, refuseInProduction(context), ...validated, testEndpoint(context)],
-  });
-  route(app, '/merchant/webhook-endpoints/{id}/check', {
-    post: [...merchant, tests, ...validated, checkEndpoint(context)],
-  });
+  mountOnRequest(app, context, { open, limited: [...merchant, tests], validated });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries', { get: open(listDeliveries(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
     get: open(getDelivery(context)),
@@ -210,6 +200,27 @@ function createApp(
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
   return { app, docs };
+}
+
+interface Chains {
+  readonly open: (...handlers: RequestHandler[]) => RequestHandler[];
+  readonly limited: readonly RequestHandler[];
+  readonly validated: readonly RequestHandler[];
+}
+
+/** The secrets of an endpoint, and what is sent to it on request. `limited`: by the class of tests. */
+function mountOnRequest(app: Express, context: ApiContext, { open, limited, validated }: Chains): void {
+  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context)) });
+  route(app, '/merchant/webhook-endpoints/{id}/secret/prepare', {
+    post: open(prepareSecret(context)),
+    delete: open(discardPrepared(context)),
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/test', {
+    post: [...limited, refuseInProduction(context), ...validated, testEndpoint(context)],
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/check', {
+    post: [...limited, ...validated, checkEndpoint(context)],
+  });
 }
 
 /** The classes of requests, each counted for itself. */

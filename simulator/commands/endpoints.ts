@@ -20,10 +20,7 @@ import {
   type Session,
   type Surroundings,
 } from '../session.ts';
-import { check } from './check-endpoint.ts';
-import { bringBack, describeEndpoint } from './log/endpoint-lines.ts';
-import { findEndpoint, findEndpointToChange } from './log/find.ts';
-import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
+import { check } from './endpoints/check-endpoint.ts';
 import {
   PREPARE_OPTIONS,
   type PrepareOptions,
@@ -31,7 +28,10 @@ import {
   ROTATE_OPTIONS,
   type RotateOptions,
   rotate,
-} from './secrets.ts';
+} from './endpoints/secrets.ts';
+import { bringBack, describeEndpoint } from './log/endpoint-lines.ts';
+import { findEndpoint, findEndpointToChange } from './log/find.ts';
+import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { sendTest } from './send-test.ts';
 
 interface CreateOptions extends CommandOptions {
@@ -88,33 +88,7 @@ const TEST_OPTIONS = {
 
 /** Endpoints through the REST API, one subcommand per operation. */
 export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule, 'builder' | 'handler'> {
-  /** A subcommand that takes an endpoint's uuid. */
-  const onEndpoint = <Options extends EndpointOptions>(
-    name: string,
-    describe: string,
-    run: (api: MerchantApi, options: Options, session: Session) => Promise<void>,
-    more: (args: Argv) => Argv = (args) => args,
-    aliases: readonly string[] = [],
-  ): CommandModule<object, Options> => ({
-    command: [name, ...aliases].map((each) => `${each} <endpoint>`),
-    describe,
-    builder: (args: Argv) =>
-      more(
-        args.positional('endpoint', {
-          type: 'string',
-          demandOption: true,
-          describe: 'uuid, 8 digits of it, description or URL',
-        }),
-      ) as Argv<Options>,
-    handler: (options) =>
-      inSession(options, surroundings, async (session) => {
-        const api = new MerchantApi(session.api());
-        // What changes nothing takes a part of a name, too.
-        const find = run === get ? findEndpoint : findEndpointToChange;
-        const endpoint = await find(api, options.endpoint);
-        await run(api, { ...(options as unknown as Options), endpoint }, session);
-      }),
-  });
+  const onEndpoint = onEndpointIn(surroundings);
   const withStatus =
     (status: 'active' | 'disabled') => (api: MerchantApi, options: EndpointOptions, session: Session) =>
       change(api, options.endpoint, { status }, session);
@@ -163,6 +137,36 @@ export function endpointsCommand(surroundings: Surroundings): Pick<CommandModule
         .demandCommand(1),
     handler: () => {},
   };
+}
+
+/** Returns what makes a subcommand that takes an endpoint's uuid. */
+function onEndpointIn(surroundings: Surroundings) {
+  return <Options extends EndpointOptions>(
+    name: string,
+    describe: string,
+    run: (api: MerchantApi, options: Options, session: Session) => Promise<void>,
+    more: (args: Argv) => Argv = (args) => args,
+    aliases: readonly string[] = [],
+  ): CommandModule<object, Options> => ({
+    command: [name, ...aliases].map((each) => `${each} <endpoint>`),
+    describe,
+    builder: (args: Argv) =>
+      more(
+        args.positional('endpoint', {
+          type: 'string',
+          demandOption: true,
+          describe: 'uuid, 8 digits of it, description or URL',
+        }),
+      ) as Argv<Options>,
+    handler: (options) =>
+      inSession(options, surroundings, async (session) => {
+        const api = new MerchantApi(session.api());
+        // What changes nothing takes a part of a name, too.
+        const find = run === get ? findEndpoint : findEndpointToChange;
+        const endpoint = await find(api, options.endpoint);
+        await run(api, { ...(options as unknown as Options), endpoint }, session);
+      }),
+  });
 }
 
 /** The same as `deliveries replay`. */

@@ -75,8 +75,7 @@ beforeEach(() => {
   const log = createLogger('info', { write });
   const opener = new SecretOpener(keyRing, log);
   const network = new NetworkWatch();
-  const open: DeliverDeps['open'] = (endpoint, signedWith) => opener.open(endpoint, signedWith);
-  deps = { directory, open, transport, network, clock, retryScale: 1 };
+  deps = { directory, open: (endpoint) => opener.open(endpoint), transport, network, clock, retryScale: 1 };
   put({});
 });
 
@@ -166,29 +165,6 @@ describe('a successful attempt', () => {
     const line = delivery.kind === 'attempted' && attemptLine(task, delivery, 0);
     const everything = JSON.stringify([delivery, line]) + logged;
     expect(everything).not.toContain(SECRET.slice('whsec_'.length));
-  });
-});
-
-describe('a test that asks for the prepared secret', () => {
-  const PREPARED = newSecret(new Uint8Array(32).fill(7).fill(3, 9));
-  const ofTest = { trigger: 'test', attemptsMax: 1, signedWith: 'prepared' } as const;
-
-  test('is signed with it, while every other attempt is signed with the one in force', async () => {
-    put({ prepared: keyRing.seal(PREPARED, endpointId) });
-    for (const change of [ofTest, {}]) await delivered(taskOf(change), deps);
-    expect(requests.map(({ headers }) => headers.authorization)).toEqual([
-      `API-Key ${PREPARED}`,
-      `API-Key ${SECRET}`,
-    ]);
-    const [{ body, headers } = { body: '', headers: {} }] = requests;
-    expect(new Webhook(PREPARED).verify(body, headers)).toEqual({ uuid: 'u1', type: 'KYC' });
-  });
-
-  test('is cancelled when the endpoint has none any more, and signed with no other', async () => {
-    const { settlement } = await delivered(taskOf(ofTest), deps);
-    const cancelled = { kind: 'cancelled', reason: 'endpoint_changed' };
-    expect(settlement).toMatchObject({ kind: 'settled', journal: [cancelled] });
-    expect(requests).toEqual([]);
   });
 });
 
@@ -309,13 +285,6 @@ describe('no attempt is counted', () => {
     put({ secret: { keyId: 'lost', ciphertext: 'AAAA' } });
     expect((await delivered(taskOf(), deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
     expect(requests).toHaveLength(0);
-  });
-
-  test('when the prepared secret of a test cannot be opened', async () => {
-    put({ prepared: { keyId: 'lost', ciphertext: 'AAAA' } });
-    const task = taskOf({ trigger: 'test', attemptsMax: 1, signedWith: 'prepared' });
-    expect((await delivered(task, deps)).settlement).toMatchObject({ kind: 'parked', tier: 66 });
-    expect((await delivered(taskOf(), deps)).kind).toBe('attempted');
   });
 
   test('when the sender shuts down', async () => {

@@ -27,6 +27,6 @@ export const PREPARED_SECRET_BUGS: readonly PlantedBug[] = [
     text: 'prepared === undefined ? null : texts([prepared.keyId, prepared.ciphertext]),',
     replacement: '',
     test: 'test/domain/seals/record-seals.test.ts',
-    title: 'does not fit when the prepared secret was changed',
+    title: 'does not fit when the',
   },
 ];

@@ -105,13 +105,12 @@ test('docs/guides/move-to-2.3.8.md, there and back', { timeout: TEST_MS }, async
 });
 
 test('docs/guides/rotate-a-secret.md, with a response that was lost', { timeout: TEST_MS }, async () => {
-  const guide = 'docs/guides/rotate-a-secret.md';
-  const [list = '', prepare = ''] = commandsOf(guide, 'Prepare');
-  const [prepareBySim = ''] = commandsOf(guide, 'Prepare', 2);
-  const [send = '', sendBySim = ''] = commandsOf(guide, 'Verify');
-  const [rotate = ''] = commandsOf(guide, 'Rotate');
-  const [rotateBySim = ''] = commandsOf(guide, 'Rotate', 2);
-  const [failed = ''] = commandsOf(guide, 'Rotate', 3);
+  const [list = '', prepare = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Prepare');
+  const [prepareBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Prepare', 2);
+  const [send = '', sendBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Verify');
+  const [rotate = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate');
+  const [rotateBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate', 2);
+  const [failed = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate', 3);
   const [legacy = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'The webhook of 2.2.8');
 
   const made = await json(`hookrail sim endpoints create --url ${here('/rotated')} --output json`);

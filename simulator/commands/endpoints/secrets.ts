@@ -1,6 +1,6 @@
-import type { MerchantApi } from '../client/merchant-api.ts';
-import { usage } from '../exit.ts';
-import type { EndpointOptions, Session } from '../session.ts';
+import type { MerchantApi } from '../../client/merchant-api.ts';
+import { usage } from '../../exit.ts';
+import type { EndpointOptions, Session } from '../../session.ts';
 
 /* The commands that make an endpoint's secrets: `endpoints prepare` and `endpoints rotate`. */
 

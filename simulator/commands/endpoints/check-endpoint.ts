@@ -1,9 +1,9 @@
-import { formatDuration } from '../../client/duration.ts';
-import { visible } from '../../services/domain/text/visible-text.ts';
-import type { CheckAnswer, MerchantApi } from '../client/merchant-api.ts';
-import { CommandFailure, EXIT } from '../exit.ts';
-import type { Output } from '../output.ts';
-import type { EndpointOptions, Session } from '../session.ts';
+import { formatDuration } from '../../../client/duration.ts';
+import { visible } from '../../../services/domain/text/visible-text.ts';
+import type { CheckAnswer, MerchantApi } from '../../client/merchant-api.ts';
+import { CommandFailure, EXIT } from '../../exit.ts';
+import type { Output } from '../../output.ts';
+import type { EndpointOptions, Session } from '../../session.ts';
 
 const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red' } as const;
 
