@@ -37,6 +37,7 @@ import type { PublishChecks } from './relay/publishable.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
 import { type Following, startFollowing } from './relay/start-following.ts';
 import { startRouter } from './router/router.ts';
+import { EndpointChecker } from './sender/http/check/endpoint-checker.ts';
 import { Tunnels } from './sender/http/egress-proxy.ts';
 import { NameServers } from './sender/http/names/name-servers.ts';
 import { openTransport } from './sender/http/transport.ts';
@@ -139,7 +140,8 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   if (has(config, 'sender')) await startSending({ ...deps, ...waysOut });
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const { checks } = deps;
-  const api = store && checks && has(config, 'api') ? await startServing({ ...deps, store, checks }) : null;
+  const api =
+    store && checks && has(config, 'api') ? await startServing({ ...deps, ...waysOut, store, checks }) : null;
   if (has(config, 'router')) await startRouting(deps);
   phase = 'running';
   const { engine, roles, postgres } = config;
@@ -218,7 +220,12 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   return { ...parts, ...watched, ...following, tracer, descriptors };
 }
 
-async function startServing(deps: StationDeps & { readonly store: Store; readonly checks: PublishChecks }) {
+interface ServingDeps extends StationDeps, WaysOut {
+  readonly store: Store;
+  readonly checks: PublishChecks;
+}
+
+async function startServing(deps: ServingDeps) {
   const { config, lifecycle } = deps;
   const relay = new PublishedChanges(deps.store.outbox, deps.clock);
   const { replayPerSecond } = config;
@@ -231,6 +238,7 @@ async function startServing(deps: StationDeps & { readonly store: Store; readonl
   const api = await startApi({
     ...deps,
     relay,
+    checkUrl: new EndpointChecker({ ...deps, ...destinationsOf(config) }).check,
     random: systemRandom,
     environment: config.environment,
     options: { ...config.api, egress: egressOf(config), autoDisable: config.autoDisable },
@@ -251,14 +259,13 @@ function openWaysOut({ sender, egress }: Config, clock: Clock) {
   return { nameServers, tunnels: Tunnels.through(egress.proxy, clock, connectTimeoutMs) };
 }
 
-async function startSending(deps: StationDeps & ReturnType<typeof openWaysOut>): Promise<void> {
+type WaysOut = ReturnType<typeof openWaysOut>;
+
+async function startSending(deps: StationDeps & WaysOut): Promise<void> {
   const { config, lifecycle } = deps;
   const transport = openTransport({
     clock: deps.clock,
-    totalTimeoutMs: config.sender.totalTimeoutMs,
-    connectTimeoutMs: config.sender.connectTimeoutMs,
-    egress: egressOf(config),
-    extraCa: readExtraCa(config.egress.extraCaFile),
+    ...destinationsOf(config),
     descriptors: deps.descriptors,
     activity: deps.activity,
     nameServers: deps.nameServers,
@@ -274,6 +281,13 @@ async function startSending(deps: StationDeps & ReturnType<typeof openWaysOut>):
     options: { inFlightMax: config.sender.inFlightMax },
   });
   lifecycle.onStop('sender', () => sender.stop(config.sender.totalTimeoutMs + SETTLE_MS));
+}
+
+/** Where attempts and checks may lead, and how long they may take. */
+function destinationsOf(config: Config) {
+  const { totalTimeoutMs, connectTimeoutMs } = config.sender;
+  const extraCa = readExtraCa(config.egress.extraCaFile);
+  return { totalTimeoutMs, connectTimeoutMs, egress: egressOf(config), extraCa };
 }
 
 function egressOf({ egress }: Config) {

@@ -157,6 +157,11 @@ export const ERROR_CODES = {
     title: 'A replay of this endpoint is running',
     hint: 'Wait for the replay named by replay_uuid to end, then start another.',
   },
+  secret_not_prepared: {
+    status: 409,
+    title: 'No secret is prepared',
+    hint: 'Prepare one with POST …/secret/prepare, or repeat the request without naming it.',
+  },
   idempotency_key_in_progress: {
     status: 409,
     title: 'A request with this Idempotency-Key is still running',

@@ -133,7 +133,7 @@ export const VARIABLES = {
   HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
     as.integer(0, 1_000_000),
     0,
-    'Test webhooks per key and minute; 0 = 10, in the sandbox 600.',
+    'Test webhooks and checks of endpoints per key and minute; 0 = 10, in the sandbox 600.',
   ),
   HOOKRAIL_FAILED_KEYS_PER_MINUTE: variable(
     as.integer(1, 1_000_000),

@@ -8,7 +8,7 @@ import { type CancelReason, cancelReason, decide } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import { attemptLabel, type Culprits, keepLabel } from '../domain/stalls/stall.ts';
-import type { DeliveryTask, ParkedReason } from '../domain/task.ts';
+import type { DeliveryTask, ParkedReason, SignedWith } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import type { Pace, Posted, Transport } from './http/transport.ts';
@@ -24,7 +24,7 @@ const AGAIN_SECONDS = 3;
 export interface DeliverDeps {
   readonly directory: Directory;
   /** Returns the endpoint with its secret opened, or null when it cannot be opened (the opener logs the reason). */
-  readonly open: (endpoint: Endpoint) => OpenedEndpoint | null;
+  readonly open: (endpoint: Endpoint, signedWith?: SignedWith) => OpenedEndpoint | null;
   /** Returns the platform's key that signs at a time, by the system's clock; absent: there is none at any time. */
   readonly platformKey?: (at: number) => KeyObject | null;
   readonly transport: Transport;
@@ -127,7 +127,7 @@ function begin(
   const stalls = deps.culprits?.ofTask(task, clock.wall());
   if (stalls) return aside(task, stalls, clock.wall());
 
-  const opened = deps.open(endpoint);
+  const opened = deps.open(endpoint, task.signedWith);
   if (!opened) return parked(task, heldTier(task), 'secret_not_openable', deps);
 
   const startedAt = clock.now();
@@ -181,6 +181,7 @@ function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted
 /** Tests reach disabled endpoints too, so that a merchant can test before enabling. */
 function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
   if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
+  if (task.signedWith !== undefined && !endpoint.prepared) return 'endpoint_changed';
   return task.trigger === 'test' ? null : cancelReason(endpoint);
 }
 

@@ -16,8 +16,12 @@ export interface OpenedEndpoint {
   readonly mask: SecretMask;
 }
 
-/** `secret`: the endpoint's signing secret in plain text. */
-export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint {
+/** `secret`: the one that signs, in plain text. `others`: those that a response must not show either. */
+export function openEndpoint(
+  endpoint: Endpoint,
+  secret: string,
+  ...others: readonly string[]
+): OpenedEndpoint {
   const { origin, pathname, search } = new URL(endpoint.url);
   return {
     endpoint,
@@ -25,7 +29,7 @@ export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint
     path: `${pathname}${search}`,
     key: signingKey(secret),
     authorization: authorizationOf(secret),
-    mask: new SecretMask(secret),
+    mask: new SecretMask(secret, ...others),
   };
 }
 

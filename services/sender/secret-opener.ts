@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import type { Endpoint } from '../domain/endpoint.ts';
+import type { Endpoint, SealedSecret } from '../domain/endpoint.ts';
+import type { SignedWith } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -14,6 +15,8 @@ export class SecretOpener {
   readonly #log: Logger;
   /** null: the key is there but does not open the secret, which was logged. */
   readonly #opened = new WeakMap<Endpoint, OpenedEndpoint | null>();
+  /** The same of those that sign with their prepared secret. */
+  readonly #prepared = new WeakMap<Endpoint, OpenedEndpoint | null>();
   /** Requested keys that are not in the ring. Logged once each, not once per endpoint. */
   readonly #missing = new Set<string>();
   /** Whether it was logged that the platform's own key is missing. */
@@ -25,12 +28,15 @@ export class SecretOpener {
   }
 
   /** Returns null when the secret cannot be opened: our own fault, so it costs the delivery no attempt. */
-  open(endpoint: Endpoint): OpenedEndpoint | null {
-    const known = this.#opened.get(endpoint);
+  open(endpoint: Endpoint, signedWith?: SignedWith): OpenedEndpoint | null {
+    const all = signedWith === undefined ? this.#opened : this.#prepared;
+    const known = all.get(endpoint);
     if (known !== undefined) return known;
-    if (!this.#hasKey(endpoint.secret.keyId)) return null;
-    const opened = this.#tryOpen(endpoint);
-    this.#opened.set(endpoint, opened);
+    const { secret, prepared } = endpoint;
+    const [sealed, other] = signedWith === undefined ? [secret, prepared] : [prepared, secret];
+    if (!sealed || !this.#hasKey(sealed.keyId)) return null;
+    const opened = this.#tryOpen(endpoint, sealed, other);
+    all.set(endpoint, opened);
     return opened;
   }
 
@@ -66,9 +72,10 @@ export class SecretOpener {
     return false;
   }
 
-  #tryOpen(endpoint: Endpoint): OpenedEndpoint | null {
+  #tryOpen(endpoint: Endpoint, sealed: SealedSecret, other: SealedSecret | undefined): OpenedEndpoint | null {
     try {
-      return openEndpoint(endpoint, this.#keyRing.open(endpoint.secret, endpoint.uuid));
+      const secret = this.#keyRing.open(sealed, endpoint.uuid);
+      return openEndpoint(endpoint, secret, ...this.#toMask(endpoint, other));
     } catch (error) {
       const why = messageOf(error);
       this.#log.error(
@@ -76,6 +83,16 @@ export class SecretOpener {
         'the secret of an endpoint cannot be opened: its deliveries wait until the merchant rotates it',
       );
       return null;
+    }
+  }
+
+  /** Returns a secret that signs nothing here, and that a response must not show. One that cannot be opened is not needed. */
+  #toMask({ uuid }: Endpoint, sealed: SealedSecret | undefined): string[] {
+    if (!sealed || !this.#keyRing.has(sealed.keyId)) return [];
+    try {
+      return [this.#keyRing.open(sealed, uuid)];
+    } catch {
+      return [];
     }
   }
 }

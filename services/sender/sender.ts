@@ -99,7 +99,7 @@ class RunningSender implements Sender, PendingTaskOwner {
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
       directory: deps.directory,
-      open: (endpoint) => opener.open(endpoint),
+      open: (endpoint, signedWith) => opener.open(endpoint, signedWith),
       platformKey: (at) => opener.platformKey(deps.environment, at),
       transport: deps.transport,
       network: new NetworkWatch(),

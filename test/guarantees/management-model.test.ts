@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { IS_LONG_RUN, seedOf, sizeOf } from '../support/long-runs.ts';
-import { ModelMerchant, QUOTA, type Wish } from '../support/models/management-model.ts';
+import { ModelMerchant, QUOTA } from '../support/models/management-model.ts';
+import type { Wish } from '../support/models/management-wishes.ts';
 import type { Answer } from '../support/service/merchant-client.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { anotherMerchant } from '../support/service/merchants.ts';
@@ -157,6 +158,8 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 4, arbitrary: create.map((json) => ({ kind: 'create' as const, json })) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('patch' as const), target, json: patch }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rotate' as const), target }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('prepare' as const), target }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('discard' as const), target }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), target }) },
   {
     weight: 2,

@@ -65,7 +65,7 @@ const CANCELLED: Readonly<Record<CancelReason, string>> = {
   endpoint_deleted: 'the endpoint was deleted. Create it anew to receive the next ones',
   endpoint_disabled: `the endpoint was disabled before it arrived. Enable it (${ENABLE}), then bring it back (${REPLAY})`,
   endpoint_auto_disabled: `hookrail disabled the endpoint because its deliveries kept failing. Mend the receiver, enable the endpoint (${ENABLE}), then bring it back (${REPLAY})`,
-  endpoint_changed: `the endpoint no longer took the event when it was routed again. Bring it back if you want it (${REPLAY})`,
+  endpoint_changed: `the endpoint was changed: it no longer took the event, or no longer had the prepared secret of a test. Bring it back if you want it (${REPLAY})`,
 };
 
 const PARKED: Readonly<Record<ParkedReason, string>> = {

@@ -42,12 +42,14 @@ function merchantValues(merchant: Merchant): Value[] {
 }
 
 function endpointValues(endpoint: Endpoint): Value[] {
-  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
+    endpoint;
   const { publicKeySignature } = endpoint;
   return [
     ...[text(uuid), text(merchantId), text(url)],
     subscribedEvents === null ? null : texts(subscribedEvents),
     ...[text(status), text(apiVersion), text(secret.keyId), text(secret.ciphertext)],
+    prepared === undefined ? null : texts([prepared.keyId, prepared.ciphertext]),
     ...[logical(publicKeySignature), logical(legacy), whole(version)],
   ];
 }

@@ -8,7 +8,7 @@ import type {
   NotFound,
   UrlTaken,
 } from '../endpoints.ts';
-import { changedColumns } from '../rows/endpoint-change.ts';
+import { changedColumns, NOT_PREPARED } from '../rows/endpoint-change.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from '../rows/endpoint-rows.ts';
 import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
@@ -18,13 +18,16 @@ import { selectEndpoint } from './select-endpoint.ts';
 
 /* Changes of endpoints, each with its outbox row, audit entry and stored response. Each takes the merchant's lock first. */
 
-interface ChangeOptions {
+export interface ChangeOptions {
   readonly at: number;
   readonly actor: Actor;
   readonly answer?: AnswerToStore;
 }
 
-type Secret = NonNullable<LegacyChange['secret']>;
+/** Sets the columns of a prepared secret to none. */
+export const NONE_PREPARED = Object.keys(NOT_PREPARED)
+  .map((name) => `${name} = NULL`)
+  .join(', ');
 
 export async function createEndpoint(
   tx: Transaction,
@@ -57,7 +60,7 @@ export async function createEndpoint(
   ]);
   await tx.endpointChanged(uuid, 'kept');
   const told = { url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) };
-  return changed(tx, merchantId, uuid, 'endpoint.create', told, options);
+  return changedEndpoint(tx, merchantId, uuid, 'endpoint.create', told, options);
 }
 
 export async function updateEndpoint(
@@ -82,26 +85,7 @@ export async function updateEndpoint(
   await tx.endpointChanged(uuid, resetsHealth ? 'none' : 'kept');
   const { secret, ...told } = change;
   const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
-  return changed(tx, merchantId, uuid, 'endpoint.update', details, options);
-}
-
-export async function rotateEndpoint(
-  tx: Transaction,
-  merchantId: string,
-  uuid: string,
-  { sealed, hint }: Secret,
-  options: ChangeOptions,
-): Promise<Changed<EndpointRecord> | NotFound> {
-  await tx.lockMerchant(merchantId);
-  const row = await soundRow(tx, merchantId, uuid);
-  if (!row) return { kind: 'not_found' };
-  await tx.change(
-    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, secret_hint = $4, secret_rotated_at = $5,
-     updated_at = $5, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1`,
-    [row.seq, sealed.keyId, sealed.ciphertext, hint, Math.floor(options.at)],
-  );
-  await tx.endpointChanged(uuid, 'kept');
-  return changed(tx, merchantId, uuid, 'endpoint.rotate', { sealedWith: sealed.keyId }, options);
+  return changedEndpoint(tx, merchantId, uuid, 'endpoint.update', details, options);
 }
 
 export async function removeEndpoint(
@@ -115,7 +99,7 @@ export async function removeEndpoint(
   if (!row) return { kind: 'not_found' };
   const deleted = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
-     version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
+     ${NONE_PREPARED}, newest_check = NULL, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
     [row.seq, Math.floor(at)],
   );
   await tx.endpointChanged(uuid, 'deleted');
@@ -135,7 +119,11 @@ function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<E
 }
 
 /** Returns the endpoint, locked, to build a change on. Throws RecordRefused. */
-async function soundRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
+export async function soundRow(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+): Promise<EndpointRow | undefined> {
   const row = await lockedRow(tx, merchantId, uuid);
   if (row) refuseUnsound(tx.seals, toEndpointChange({ ...row, deleted_at: null }));
   return row;
@@ -174,7 +162,8 @@ async function mayRevive(tx: Transaction, { uuid, merchantId, legacy }: NewEndpo
   throw new Error(`endpoint ${uuid} exists or existed before: a new endpoint needs a new uuid`);
 }
 
-async function changed(
+/** Adds what accompanies a change of an endpoint, and returns the record that it made. */
+export async function changedEndpoint(
   tx: Transaction,
   merchantId: string,
   uuid: string,

@@ -76,6 +76,7 @@ describe('a seal', () => {
     ['sealed secret', { secret: { keyId: 'k1', ciphertext: 'of a sibling' } }],
     ['key of the secret', { secret: { keyId: 'k2', ciphertext: 'sealed' } }],
     ['signature of the platform’s key', { publicKeySignature: false }],
+    ['prepared secret', { prepared: { keyId: 'k1', ciphertext: 'of before' } }],
     ['kind of endpoint', { legacy: true }],
   ])('does not fit when the %s was changed', (_what, change) => {
     const { seal } = seals.sealed(endpoint());
@@ -153,6 +154,8 @@ test('no two records have the same bytes', () => {
     endpoint({ url: '', merchantId: 'a-merchanthttps://example.com/hooks' }),
     endpoint({ secret: { keyId: 'k', ciphertext: '1sealed' } }),
     endpoint({ secret: { keyId: 'k1sealed', ciphertext: '' } }),
+    endpoint({ prepared: { keyId: 'k1', ciphertext: 'sealed' } }),
+    endpoint({ prepared: { keyId: 'k1sealed', ciphertext: '' } }),
     endpoint({ version: 2 ** 40 }),
     { ...endpoint(), version: 5 },
     merchant(),
