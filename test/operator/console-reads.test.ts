@@ -112,7 +112,7 @@ function reads(placeOf: () => Promise<Place>): void {
         id,
         expect.arrayContaining([expect.objectContaining({ kind, merchantId })]),
       ]);
-    await expect(find(randomUUID())).rejects.toThrow('it may be in quarantine');
+    await expect(find(randomUUID())).rejects.toThrow('it was deleted with age, or was never there');
   });
 }
 

@@ -67,7 +67,7 @@ async function get(deps: OperatorDeps, { id, merchant, body: isWithBody }: Given
   const found = merchantId === undefined ? undefined : await store.log.event(merchantId, eventId);
   if (merchantId === undefined || found === undefined)
     throw new OperatorError(
-      `the log has no event ${eventId}: it may be in quarantine (see quarantine list), or was deleted with age`,
+      `the log has no event ${eventId}: it may be in quarantine (see find), or was deleted with age`,
     );
   const { event, subjectId, routedAt, trace } = found;
   if (isWithBody) await auditOf(deps)('event.show', { eventId }, merchantId);
