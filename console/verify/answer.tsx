@@ -2,7 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { textOf } from '../../services/domain/verification/alterations.ts';
 import { readCaptured } from '../../services/domain/verification/captured-text.ts';
-import { hasPlatformSignature, type PlatformKey } from '../../services/domain/verification/platform-signature.ts';
+import {
+  hasPlatformSignature,
+  type PlatformKey,
+} from '../../services/domain/verification/platform-signature.ts';
 import {
   areEqual,
   type CapturedRequest,

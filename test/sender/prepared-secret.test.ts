@@ -49,7 +49,7 @@ function depsWith(change: Partial<Endpoint>): DeliverDeps {
   const value: Endpoint = {
     ...{ uuid: endpointId, merchantId: 'm1', url: `https://localhost:${receiver.port}/hook` },
     ...{ subscribedEvents: null, status: 'active', apiVersion: '2.3.8', legacy: false, version: 1 },
-    secret: keyRing.seal(SECRET, endpointId),
+    ...{ secret: keyRing.seal(SECRET, endpointId), publicKeySignature: false },
     ...change,
   };
   const directory = new Directory();

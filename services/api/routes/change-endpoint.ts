@@ -7,12 +7,12 @@ import { merchantOf } from '../auth.ts';
 import { type ApiContext, actorOf, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
+import { requireSigningKey } from '../well-known/webhook-keys.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 import { createReplay, scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
-import { requireSigningKey } from '../well-known/webhook-keys.ts';
 
 interface UpdateBody {
   readonly url?: string;

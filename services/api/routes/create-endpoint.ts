@@ -9,8 +9,8 @@ import { type ApiContext, actorOf, wholeNow } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
-import { filterWarnings } from './filter-warnings.ts';
 import { requireSigningKey } from '../well-known/webhook-keys.ts';
+import { filterWarnings } from './filter-warnings.ts';
 import { drawSecret } from './secrets.ts';
 
 interface CreateBody {
