@@ -228,8 +228,7 @@ interface ServingDeps extends StationDeps, WaysOut {
 async function startServing(deps: ServingDeps) {
   const { config, lifecycle } = deps;
   const relay = new PublishedChanges(deps.store.outbox, deps.clock);
-  const { replayPerSecond } = config;
-  const jobs = apiJobs({ ...deps, published: relay, replayPerSecond });
+  const jobs = apiJobs({ ...deps, published: relay, replayPerSecond: config.replayPerSecond });
   const lease = await deps.store.leases.hold('api', jobs);
   lifecycle.onStop('api jobs', async () => {
     await lease.stop();
@@ -248,8 +247,7 @@ async function startServing(deps: ServingDeps) {
 }
 
 async function startRouting(deps: StationDeps): Promise<void> {
-  const acceptsSimulated = deps.config.environment === 'sandbox';
-  const router = await startRouter({ ...deps, acceptsSimulated });
+  const router = await startRouter({ ...deps, acceptsSimulated: deps.config.environment === 'sandbox' });
   deps.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
 }
 
