@@ -55,7 +55,6 @@ const OPERATOR_WORDS = [
   'merchants',
   'keys',
   'keyring',
-  'signing-keys',
   'audit',
   'quarantine',
   'dead-letters',

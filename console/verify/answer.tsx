@@ -3,10 +3,6 @@ import { useEffect, useMemo, useState } from 'react';
 import { textOf } from '../../services/domain/verification/alterations.ts';
 import { readCaptured } from '../../services/domain/verification/captured-text.ts';
 import {
-  hasPlatformSignature,
-  type PlatformKey,
-} from '../../services/domain/verification/platform-signature.ts';
-import {
   areEqual,
   type CapturedRequest,
   type Form,
@@ -19,12 +15,11 @@ import {
 } from '../../services/domain/verification/verification.ts';
 import { REDACTED } from '../../services/domain/webhook-request.ts';
 import { clock } from '../api/api.ts';
-import { deliveryQuery, platformKeysQuery } from '../api/reads.ts';
+import { deliveryQuery } from '../api/reads.ts';
 import { DeliveryLink } from '../parts/endpoint.tsx';
 import { Pairs, Panel } from '../parts/screen.tsx';
 import { foreign, Outcome } from '../parts/text.tsx';
 import { differenceOf } from './difference.ts';
-import { platformCheck } from './platform-check.ts';
 
 interface Asked {
   readonly head: string;
@@ -32,8 +27,6 @@ interface Asked {
   readonly secret: string;
   readonly isAgeChecked: boolean;
 }
-
-const NO_KEYS: readonly PlatformKey[] = [];
 
 /** Says whether a request is authentic, and what makes it fail. */
 export function Answer({ head, body, secret, isAgeChecked }: Asked) {
@@ -45,21 +38,13 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
     [head, body],
   );
   const missing = whatIsMissing(head, request, secret);
-  const isSigned = hasPlatformSignature(request);
-  const { data: keys = NO_KEYS } = useQuery({ ...platformKeysQuery, enabled: isSigned });
-  const found = useAnswer({ request, secret, isAgeChecked, keys }, missing === undefined);
-  const isJudged = found?.verdict.checks.some(({ name }) => name === 'v1a') ?? true;
+  const found = useAnswer(request, secret, isAgeChecked, missing === undefined);
   return (
     <Panel title="Answer">
       <div role="status" className="stack verified">
         {missing === undefined ? null : <p>{missing}</p>}
         {found === undefined ? null : <Checks found={found} request={request} />}
         {found !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
-        {isSigned && !isJudged ? (
-          <p className="note">
-            The signature v1a was not checked: the platform publishes no key, or this browser cannot do it.
-          </p>
-        ) : null}
       </div>
     </Panel>
   );
@@ -73,23 +58,18 @@ function whatIsMissing(head: string, { headers, body }: CapturedRequest, secret:
   return body.length === 0 ? 'Paste the body.' : undefined;
 }
 
-interface Checked extends Pick<Asked, 'secret' | 'isAgeChecked'> {
-  readonly request: CapturedRequest;
-  readonly keys: readonly PlatformKey[];
-}
-
-function useAnswer({ request, secret, isAgeChecked, keys }: Checked, isComplete: boolean) {
+function useAnswer(request: CapturedRequest, secret: string, isAgeChecked: boolean, isComplete: boolean) {
   const [answer, setAnswer] = useState<Found>();
   useEffect(() => {
     let isLatest = true;
     const toleranceSeconds = isAgeChecked ? TOLERANCE_SECONDS_DEFAULT : Number.POSITIVE_INFINITY;
     const given = { request, secret, nowSeconds: clock.now() / 1000, toleranceSeconds };
-    const answering = isComplete ? verifyHere(given, keys) : Promise.resolve(undefined);
+    const answering = isComplete ? verifyHere(given) : Promise.resolve(undefined);
     void answering.then((found) => (isLatest ? setAnswer(found) : undefined));
     return () => {
       isLatest = false;
     };
-  }, [request, secret, isAgeChecked, keys, isComplete]);
+  }, [request, secret, isAgeChecked, isComplete]);
   return isComplete ? answer : undefined;
 }
 
@@ -175,13 +155,10 @@ interface Found {
   readonly isExplained: boolean;
 }
 
-/**
- * Verifies a request in the browser (`judge` has the rules). The secret does not leave the page. `keys`: those of the
- * platform, which has made a signature v1a where there is one.
- */
-async function verifyHere(given: Given, keys: readonly PlatformKey[]): Promise<Found> {
+/** Verifies a request in the browser (`judge` has the rules). The secret does not leave the page. */
+async function verifyHere(given: Given): Promise<Found> {
   const form = await signedForm(given);
-  return { verdict: judge(given, form, await platformCheck(given, keys)), isExplained: form !== undefined };
+  return { verdict: judge(given, form), isExplained: form !== undefined };
 }
 
 async function signedForm({ request, secret }: Given): Promise<Form | undefined> {

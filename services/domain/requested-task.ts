@@ -18,7 +18,6 @@ export interface RequestedDelivery
     | 'attemptsMax'
     | 'occurredAt'
     | 'body'
-    | 'signedWith'
   > {
   readonly trigger: Exclude<Trigger, 'live'>;
 }

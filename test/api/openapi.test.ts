@@ -89,7 +89,6 @@ describe('the lists of values in the API description', () => {
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
-      'RotateSecret',
       'TestWebhook',
       'TriggerEvent',
       'StartReplay',
@@ -119,7 +118,6 @@ describe('the lists of values in the API description', () => {
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
-      'RotateSecret',
       'TestWebhook',
       'TriggerEvent',
     ];
@@ -136,7 +134,6 @@ describe('the lists of values in the API description', () => {
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
-      'RotateSecret',
       'TestWebhook',
       'StartReplay',
       'ProducerEvent',

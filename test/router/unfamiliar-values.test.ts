@@ -42,7 +42,6 @@ beforeAll(async () => {
     status: 'active',
     apiVersion: '2.3.8',
     secret: { keyId: 'k', ciphertext: '' },
-    publicKeySignature: false,
     legacy: false,
     version: 1,
   } as const;

@@ -12,20 +12,16 @@ export function SecretAge({ endpoint }: { readonly endpoint: Endpoint }) {
   return <>{ageMs < MINUTE_MS ? 'less than a minute' : formatDuration(ageMs)} old</>;
 }
 
-interface SecretOnceProps {
-  readonly secret: string;
-  /** What gives another one. */
-  readonly ifLost?: string;
-}
-
 /** A secret that no other response has. */
-export function SecretOnce({ secret, ifLost = 'rotate the secret for another one' }: SecretOnceProps) {
+export function SecretOnce({ secret }: { readonly secret: string }) {
   return (
     <div className="secret-once">
       <p>
         <code>{secret}</code> <Copy text={secret} what="the secret" />
       </p>
-      <p className="warning">It is shown only here and only now. If it is lost, {ifLost}.</p>
+      <p className="warning">
+        It is shown only here and only now. If it is lost, rotate the secret for another one.
+      </p>
     </div>
   );
 }

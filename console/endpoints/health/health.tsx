@@ -14,7 +14,6 @@ import { newestQuery, owedQuery } from '../endpoint-reads.ts';
 import { Numbers } from '../shown.tsx';
 import { Verdict, waitingWords } from '../verdict.tsx';
 import { AttemptNumbers } from './attempt-numbers.tsx';
-import { Reach } from './reach.tsx';
 
 const timeOr = (at: string | null) => (at === null ? 'none' : <Time at={at} />);
 
@@ -40,7 +39,6 @@ export function Health({ endpoint }: { readonly endpoint: Endpoint }) {
         />
         <DisableRule endpoint={endpoint} />
       </Panel>
-      <Reach endpoint={endpoint} />
       <AttemptNumbers uuid={uuid} />
       <NewestDeliveries uuid={uuid} />
       <StateChange endpoint={endpoint} waiting={owed.data} />

@@ -78,7 +78,6 @@ async function createEndpoints(load: JournalLoad): Promise<void> {
         apiVersion: '2.3.8',
         secret: { keyId: 'k1', ciphertext: '' },
         secretHint: '…abcd',
-        publicKeySignature: false,
         legacy: false,
       },
       { at: wallClock(), actor: { kind: 'operator' }, quota: 1 },

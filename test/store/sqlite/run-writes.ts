@@ -15,7 +15,6 @@ const endpoint = {
   apiVersion: '2.2.8',
   secret: sealed,
   secretHint: 'hint',
-  publicKeySignature: false,
   legacy: false,
 } as const;
 const replay = {
