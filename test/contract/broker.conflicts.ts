@@ -93,7 +93,7 @@ export function conflictGuarantees(bench: GiveBench): void {
     };
     const newEventId = answer.newEvents[0]?.newEventId ?? '';
     expect(answer).toEqual({ replayed: 1, newEvents: [{ position, eventId: first.eventId, newEventId }] });
-    expect(audited).toMatchObject([{ newEventIds: [newEventId] }]);
+    expect(audited).toEqual([{ records: 1, positions: [position], newEventIds: [newEventId] }]);
     const last = await bench().eventually('the second is routed', () => routed[1]);
     expect(newEventId).not.toBe(first.eventId);
     expect(last).toMatchObject({ ...second, eventId: newEventId });

@@ -16,8 +16,9 @@ export const FILTER = {
 /** The same, with the time in milliseconds since the epoch; undefined = any. */
 export type Filter = Omit<Given<typeof FILTER>, 'since'> & { readonly since: number | undefined };
 
-export function filterOf({ since, ...given }: Given<typeof FILTER>, now: number): Filter {
-  return { ...given, since: timeOf(since, now) };
+/** The arguments of a command may hold others, which are no part of the filter. */
+export function filterOf({ reason, merchant, about, since }: Given<typeof FILTER>, now: number): Filter {
+  return { reason, merchant, about, since: timeOf(since, now) };
 }
 
 export function matcherOf({ reason, merchant, about, since }: Filter): (record: Quarantined) => boolean {
