@@ -32,7 +32,7 @@ export const FIND_BUGS: readonly PlantedBug[] = [
   {
     id: 'entity-as-transaction',
     bug: 'an event without a transaction is found as one about the transaction with its entity’s id',
-    file: 'services/store/sqlite/lists/about-condition.ts',
+    file: 'services/store/sqlite/log/about-condition.ts',
     text: '(ev.subject_id = :transaction AND',
     replacement: '(coalesce(ev.subject_id, ev.entity_id) = :transaction AND',
     test: SQLITE,

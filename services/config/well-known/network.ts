@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { ipv6Groups } from '../../process/access/ipv6-groups.ts';
 import { Malformed } from '../variables.ts';
 
 /** A range of addresses, with its first address as a number. */
@@ -58,19 +59,12 @@ function textOfIPv4(number: bigint): string {
 }
 
 function numberOfIPv6(address: string): bigint {
-  const [before = '', after] = shortened(address).split('::');
-  const groups = (text: string) => (text === '' ? [] : text.split(':'));
-  const [head, tail] = [groups(before), groups(after ?? '')];
-  const zeros = Array<string>(8 - head.length - tail.length).fill('0');
-  return [...head, ...zeros, ...tail].reduce((number, group) => (number << 16n) | BigInt(`0x${group}`), 0n);
-}
-
-function textOfIPv6(number: bigint): string {
-  const groups = Array.from({ length: 8 }, (_, at) => (number >> BigInt(16 * (7 - at))) & 0xffffn);
-  return shortened(groups.map((group) => group.toString(16)).join(':'));
+  return ipv6Groups(address).reduce((number, group) => (number << 16n) | BigInt(group), 0n);
 }
 
 /** Writes an IPv6 address as RFC 5952 has it, without dots. */
-function shortened(address: string): string {
-  return new URL(`http://[${address}]/`).hostname.slice(1, -1);
+function textOfIPv6(number: bigint): string {
+  const groups = Array.from({ length: 8 }, (_, at) => (number >> BigInt(16 * (7 - at))) & 0xffffn);
+  const text = groups.map((group) => group.toString(16)).join(':');
+  return new URL(`http://[${text}]/`).hostname.slice(1, -1);
 }
