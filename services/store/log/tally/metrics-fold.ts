@@ -8,9 +8,7 @@ import { type Cell, type Cells, cellIn, eachCell, OUTCOME } from './tallies.ts';
 const TIMED: readonly FailureCode[] = [
   ...(['response_timeout', 'http_1xx', 'http_3xx', 'http_4xx', 'http_5xx', 'endpoint_gone'] as const),
 ];
-/** By code; 0 = none. */
-const TIMED_CODES: boolean[] = [true];
-for (const code of TIMED) TIMED_CODES[FAILURE_CODE.of[code]] = true;
+const TIMED_CODES: ReadonlySet<number> = new Set([0, ...TIMED.map((code) => FAILURE_CODE.of[code])]);
 
 /** The counts of one point of one series. */
 export interface PointCounts {
@@ -64,7 +62,7 @@ export class MetricsFold {
     const counts = this.#point(series, point);
     counts.attempts += count;
     if (cell.outcome !== OUTCOME.delivered) counts.failed += count;
-    if (TIMED_CODES[cell.failureCode] === true)
+    if (TIMED_CODES.has(cell.failureCode))
       counts.buckets[cell.bucket] = (counts.buckets[cell.bucket] ?? 0) + count;
   }
 

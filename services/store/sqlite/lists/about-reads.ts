@@ -2,9 +2,9 @@ import type { Database } from 'better-sqlite3';
 import { packId } from '../../../sqlite/ids.ts';
 import { ABOUT_EVENTS_MAX, type About, aboutIdOf } from '../../log/about.ts';
 import { byNewest, type ListKey } from '../../log/list-cursor.ts';
+import { aboutValues, IS_ABOUT } from '../log/about-condition.ts';
 import { listedToSql } from '../log/list-index.ts';
 import type { EventRow } from '../log/log-rows.ts';
-import { aboutValues, IS_ABOUT } from './about-condition.ts';
 
 /** A row of the event list. `is_about`: 0 where it is not what the filter selects; absent where all are. */
 export type ListedRow = EventRow & {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { DeliveryColumns } from '../../rows/log-records.ts';
-import { aboutValues, IS_ABOUT } from '../lists/about-condition.ts';
+import { aboutValues, IS_ABOUT } from './about-condition.ts';
 import type { DeliveryRow } from './log-rows.ts';
 
 type EventHead = Pick<
