@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { makeQueryClient } from './api/reads.ts';
 import { ErrorPanel, Loading } from './parts/screen.tsx';
 
-/** What the routers of both consoles have in common. */
+/** The options that the routers of both consoles share. */
 export const ROUTER = {
   basepath: '/console',
   defaultPreload: 'intent',

@@ -1,6 +1,6 @@
 /**
- * Generates schemas/asyncapi.yaml, which describes what moves without a question: the events that producers publish on
- * Kafka, from the Avro schemas, and the webhooks that endpoints receive, from the catalog. `--check` writes nothing and
+ * Generates schemas/asyncapi.yaml, which describes the messages: the events that producers publish on Kafka, from the
+ * Avro schemas, and the webhooks that endpoints receive, from the catalog. `--check` writes nothing and
  * exits 1 when the file is out of date.
  */
 import { asyncApiDocument } from './asyncapi/document.ts';

@@ -43,7 +43,7 @@ export function isRowNews(news: StreamNews): news is RowNews {
   return ['routed', 'skipped', 'attempt', 'cancelled'].includes(news.kind);
 }
 
-/** What news, a delivery and a listed event say of an event in the same words. */
+/** The fields of an event that news, a delivery and a listed event share. */
 interface About {
   readonly event_uuid: string;
   readonly type: string;

@@ -21,7 +21,7 @@ export function useTitle(title: string): void {
 interface PanelProps {
   /** A text may be a stranger's. */
   readonly title: ReactNode;
-  /** What kind of thing the title names. */
+  /** The kind of thing that the title names. */
   readonly kind?: string;
   readonly heading?: 'h1' | 'h2';
   readonly className?: string;

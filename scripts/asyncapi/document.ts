@@ -4,7 +4,7 @@ import type { Json } from '../webhooks/body-schema.ts';
 import { type Described, EVENTS_TOPIC, eventsPart } from './events-part.ts';
 import { webhooksPart } from './webhooks-part.ts';
 
-/** Returns the document as AsyncAPI 3: two channels, from which hookrail receives, and to which it sends. */
+/** Returns the document as AsyncAPI 3: a channel from which hookrail receives, and one to which it sends. */
 export function asyncApiDocument(): Json {
   const parts: readonly Described[] = [eventsPart(), webhooksPart(webhooksDocument())];
   const joined = (section: keyof Described) =>

@@ -85,7 +85,7 @@ function messageOf(type: EventType): Json {
   };
 }
 
-/** Stands in each message: the official schema takes a reference here for two things at once. */
+/** Repeated in each message: the official schema accepts no reference here. */
 const KEY = {
   description:
     'The id of the entity, `header.entityId`, as text. It decides the partition, and so the order of its events.',

@@ -4,7 +4,7 @@ import type { Quarantined } from '../domain/quarantine.ts';
 /** A quarantined event without its bytes. */
 export type QuarantinedHead = Omit<Quarantined, 'bytes' | 'origin'>;
 
-/** Which quarantined records: those of an event id; or those whose event id, subject or entity is `about`, of one merchant or of all. */
+/** Which quarantined records: by event id; or by `about`, which is an event id, subject or entity, of one merchant or of all. */
 export type QuarantineWanted =
   | { readonly eventId: string }
   | { readonly about: string; readonly merchantId?: string | undefined };

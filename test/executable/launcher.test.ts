@@ -183,7 +183,7 @@ test.skipIf(!other)(
     );
     try {
       await running.says('"delivered"');
-      // The kernel's list of children may lack one while another ends.
+      // The kernel's list of children may miss one while another ends.
       const pids = () => [running.child.pid, ...childrenOf(running.child.pid ?? 0)];
       const programs = () => pids().map((pid) => readlinkSync(`/proc/${pid}/exe`));
       await eventually('the pinned Node runs', () => programs().includes(realpathSync(process.execPath)));

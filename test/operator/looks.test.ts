@@ -138,7 +138,7 @@ describe('an operator who knows no merchant', () => {
     await eventually('it is in quarantine', async () => (await json('quarantine', 'list')).length === 1);
     const { transactionUuid } = event.data as { readonly transactionUuid: string };
     for (const id of [event.eventId, event.entityId, transactionUuid]) {
-      const says = expect.stringMatching(/in quarantine since \S+, There is no such merchant/);
+      const says = expect.stringMatching(/in quarantine since \S+: There is no such merchant/);
       expect(await json('find', id)).toEqual([{ kind: 'quarantined', id, merchantId: unknown, says }]);
       const [story, ...others] = await json('story', id);
       expect(others).toEqual([]);

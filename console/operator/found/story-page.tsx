@@ -51,7 +51,7 @@ function OneStory({ story }: { readonly story: Story }) {
         ))}
       </ol>
       {quarantine.searched === 'none' ? (
-        <p className="warning">The quarantine could not be looked through.</p>
+        <p className="warning">The quarantine could not be searched.</p>
       ) : null}
     </Panel>
   );
@@ -62,7 +62,7 @@ interface FateProps {
   readonly story: Story;
 }
 
-/** What became of an event for an endpoint. */
+/** The outcome of an event at an endpoint, with its deliveries. */
 function Fate({ line: { endpointId, outcome, explanation, deliveries }, story: { endpoints } }: FateProps) {
   const url = endpoints.find((each) => each.endpointId === endpointId)?.url;
   const name = url ? labelOf({ description: '', url }) : `${shortId(endpointId ?? '')} (deleted)`;

@@ -102,7 +102,7 @@ function Endpoints({ merchant }: { readonly merchant: string }) {
   );
 }
 
-/** What a cell says, with more below it. */
+/** The text of a cell, with a note below it. */
 function Noted({ note, children }: { readonly note: ReactNode; readonly children: ReactNode }) {
   return (
     <>

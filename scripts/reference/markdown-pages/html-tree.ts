@@ -10,7 +10,7 @@ export type Node = Element | string;
 
 const TOKEN = /<(\/?)([a-zA-Z][\w-]*)((?:\s+[\w:-]+(?:="[^"]*")?)*)\s*(\/?)>|([^<]+)/gy;
 const ATTRIBUTE = /([\w:-]+)(?:="([^"]*)")?/g;
-/** Elements that have no end. */
+/** Elements without an end tag. */
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr']);
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /**
  * Reads the HTML that the reference is made of, which the templates and the Markdown renderer beside this folder write:
- * every element is ended, every attribute is in double quotes. Throws at anything else.
+ * every element is closed, every attribute is in double quotes. Throws at anything else.
  */
 export function htmlTree(html: string): readonly Node[] {
   const root: Node[] = [];
@@ -36,7 +36,7 @@ export function htmlTree(html: string): readonly Node[] {
     if (!top) break;
     if (text !== undefined) top.children.push(unescaped(text));
     else if (slash === '/') {
-      if (top.name !== name) throw new Error(`</${name}> ends <${top.name}> ${near(html, token.index)}`);
+      if (top.name !== name) throw new Error(`</${name}> closes <${top.name}> ${near(html, token.index)}`);
       open.pop();
     } else {
       const children: Node[] = [];
@@ -44,8 +44,8 @@ export function htmlTree(html: string): readonly Node[] {
       if (isEmpty !== '/' && !VOID.has(name)) open.push({ name, children });
     }
   }
-  if (end < html.length) throw new Error(`this is no HTML of the reference ${near(html, end)}`);
-  if (open.length > 1) throw new Error(`<${open.at(-1)?.name}> is not ended`);
+  if (end < html.length) throw new Error(`this HTML cannot be read ${near(html, end)}`);
+  if (open.length > 1) throw new Error(`<${open.at(-1)?.name}> is not closed`);
   return root;
 }
 

@@ -11,7 +11,7 @@ export interface PublicDocument {
   readonly maxAgeSeconds: number;
 }
 
-/** Returns what names this text in ETag. */
+/** Returns the entity tag of a text (RFC 9110, section 8.8.3). */
 export function etagOf(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
@@ -32,8 +32,8 @@ export function sendDocument(
 }
 
 /**
- * Returns whether If-None-Match names the content (RFC 9110, section 13.1.2). Express takes it for another where the
- * request also has `Cache-Control: no-cache`, as each request of Node's `fetch` with this header has.
+ * Returns whether If-None-Match names the content (RFC 9110, section 13.1.2). Express ignores the header
+ * where the request also has `Cache-Control: no-cache`, as every request of Node's `fetch` with this header has.
  */
 function isNamed(etag: string, given: string | undefined): boolean {
   const names = given?.split(',').map((name) => name.trim().replace(/^W\//, '')) ?? [];

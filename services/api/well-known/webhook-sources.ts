@@ -7,8 +7,8 @@ import { sendDocument } from './send-document.ts';
 const MAX_AGE_SECONDS = 3600;
 
 const FIXED =
-  'Webhooks come from these addresses only. Let those with a later valid_from in before it, and keep those with a ' +
-  'valid_until until then. An address proves nothing: verify the signature of each webhook.';
+  'Webhooks come from these addresses only. Open your firewall for an address before its valid_from, and keep it open ' +
+  'until its valid_until. An address proves nothing: verify the signature of each webhook.';
 const NOT_FIXED =
   'The addresses from which webhooks come are not fixed: do not filter by address. The signature of a webhook proves ' +
   'where it comes from.';
@@ -21,7 +21,7 @@ export function webhookSources({ options, clock }: Pick<ApiContext, 'options' | 
   };
 }
 
-/** What has ended is left out. Announced addresses are in it: a firewall needs them before they are used. */
+/** Lists the addresses that have not ended. Announced ones are included: a firewall needs them before they are used. */
 function documentAt(sources: readonly SourceAddress[], now: number): object {
   const shown = (at: number | null) => (at === null ? null : new Date(at).toISOString());
   const present = sources.filter(({ validUntil }) => validUntil === null || validUntil > now);

@@ -3,7 +3,7 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-
 /** An instant as settings write it, for messages. */
 export const INSTANT_EXAMPLE = '2027-01-31 or 2027-01-31T12:00:00Z';
 
-/** Returns the milliseconds of a date, which is its begin in UTC, or of a time with an offset; undefined for other text. */
+/** Returns the milliseconds of a date, which means midnight UTC, or of a time with an offset; undefined for other text. */
 export function parseInstant(text: string): number | undefined {
   const [, date] = INSTANT.exec(text) ?? [];
   const at = Date.parse(text);

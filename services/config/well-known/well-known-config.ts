@@ -20,7 +20,7 @@ export const WELL_KNOWN_VARIABLES = {
     [],
     'Addresses and CIDRs from which webhooks are sent, comma separated, for the firewalls of merchants; with `HOOKRAIL_EGRESS_PROXY` those of the proxy. ' +
       'One that comes or goes has its time: `203.0.113.0/28, 198.51.100.7 until 2027-03-01, 2001:db8::/48 from 2027-02-01`. ' +
-      'A date is its begin in UTC. Empty: merchants are told that the addresses are not fixed.',
+      'A date means midnight UTC. Empty: merchants are told that the addresses are not fixed.',
   ),
   HOOKRAIL_SECURITY_CONTACTS: variable(
     as.list(contact),

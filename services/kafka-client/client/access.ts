@@ -30,9 +30,9 @@ export interface KafkaAccess {
 }
 
 /**
- * kafkajs authenticates a connection again before the first request in this part of its session's end. A broker refuses
- * to do so twice within a second (KIP-368), thus a session must begin with more than this: with the default of 10 s, one on
- * a token that is about to end authenticated for each request, and all were refused.
+ * kafkajs authenticates a connection again, before its next request, when less than this is left of its session. A broker
+ * refuses a second authentication within a second (KIP-368), so a new session must last longer than this. With kafkajs's
+ * default of 10 s, a session on a token that is about to end authenticated before every request, and was refused.
  */
 const REAUTHENTICATION_MS = 3000;
 

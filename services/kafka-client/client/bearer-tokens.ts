@@ -38,7 +38,7 @@ const SAID_CHARACTERS_MAX = 300;
 const LIFETIME_S = 300;
 /** A token is renewed after this part of its lifetime. */
 const RENEWED_AFTER = 0.8;
-/** A connection authenticates again near the end of its token (access.ts): there must be a new one, by the brokers' clocks. */
+/** At least this is left of an ordinary token when it is renewed: connections authenticate again later (access.ts), by the brokers' clocks. */
 const LEFT_MS_MIN = 12_000;
 /** The characters of a token (RFC 6750, section 2.1): others would change the message that carries it. */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;

@@ -44,8 +44,8 @@ export class ListPages {
   readonly #step: number;
 
   /**
-   * `atOnce`: the pages that share the engine from their second step on. `step`: the rows of each such step, some
-   * milliseconds of its time.
+   * `atOnce`: how many pages use the engine at a time, from their second step on. `step`: the rows of each such step,
+   * which take the engine some milliseconds.
    */
   constructor({ atOnce, step }: { readonly atOnce: number; readonly step: number }) {
     this.#turns = new FairTurns(atOnce);

@@ -33,7 +33,7 @@ describe('the source addresses', () => {
     expect(cidrsOf(given)).toEqual([cidr]);
   });
 
-  test('come and go at the times that are given, a date at its begin in UTC', () => {
+  test('come and go at the times that are given, a date at midnight UTC', () => {
     const given = '203.0.113.7 until 2027-03-01, 203.0.113.9  from 2027-02-01T12:00:00+01:00, 203.0.113.8';
     expect(sourcesOf(given)).toEqual([
       { cidr: '203.0.113.7/32', validFrom: null, validUntil: Date.UTC(2027, 2, 1) },

@@ -1,4 +1,4 @@
-/** Guarantee: the index of a list has no row of a delivery's past: a list shows each as it is, and reads only what may match. */
+/** Guarantee: a list shows each delivery as it is now, whatever it was when the list's index was filled. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

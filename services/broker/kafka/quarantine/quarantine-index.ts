@@ -28,7 +28,7 @@ interface Options extends Omit<RecordStoreOptions, 'reader' | 'log'> {
 }
 
 /**
- * The newest records of the quarantine by the ids that they are about, in memory: a topic finds nothing by an id. The first
+ * The newest records of the quarantine by their event, subject and entity ids, in memory: a topic finds nothing by an id. The first
  * look reads the end of the topic, each later one only what was appended since. So a look costs little however full the
  * quarantine is, and knows what was there when it began.
  */

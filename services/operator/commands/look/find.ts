@@ -69,12 +69,12 @@ async function find(deps: OperatorDeps, { id: given }: Given<typeof ARGS>) {
   );
 }
 
-/** Returns one for each merchant; null: the event could not be read that far. */
+/** Returns the newest record of each merchant. A merchant is null where it could not be read from the record. */
 function quarantined({ records }: QuarantineLook, id: string): readonly Found[] {
   const newest = new Map([...records].reverse().map((record) => [record.merchantId, record]));
   return [...newest].map(([merchantId, { type, subType, at, reason }]) => {
     const event = type === undefined ? 'an event' : `${type}/${subType}`;
-    const says = `${event} in quarantine since ${timestamp(at)}, ${QUARANTINE_TEXTS[reason].title} (quarantine list --about ${id})`;
+    const says = `${event} in quarantine since ${timestamp(at)}: ${QUARANTINE_TEXTS[reason].title} (quarantine list --about ${id})`;
     return { kind: 'quarantined', id, merchantId, says };
   });
 }

@@ -2,12 +2,12 @@ import type { QuarantinedFound } from '../../../broker/broker.ts';
 import { messageOf } from '../../../messages/error-message.ts';
 import type { OperatorDeps } from '../command.ts';
 
-/** What the quarantine has about an id. `fault`: it could not be looked through. */
+/** The records of the quarantine about an id. `fault`: why it could not be searched. */
 export interface QuarantineLook extends QuarantinedFound {
   readonly fault: string | null;
 }
 
-/** Looks through the quarantine, for a merchant or for all. Never rejects: the store answers without the broker. */
+/** Searches the quarantine, for a merchant or for all. Never rejects: the store answers without the broker. */
 export async function lookInQuarantine(
   { withRecordStores }: Pick<OperatorDeps, 'withRecordStores'>,
   about: string,
@@ -21,9 +21,9 @@ export async function lookInQuarantine(
   }
 }
 
-/** Returns the end of a sentence that says what was not looked through; empty: nothing. */
+/** Returns the end of a sentence that says what was not searched; empty when all was. */
 export function notSearched({ since, fault }: QuarantineLook): string {
-  if (fault !== null) return `; the quarantine could not be looked through (${fault})`;
+  if (fault !== null) return `; the quarantine could not be searched (${fault})`;
   if (since === null) return '';
-  return `; of the quarantine only what came after ${new Date(since).toISOString()} was looked through (see quarantine list)`;
+  return `; only the quarantine since ${new Date(since).toISOString()} was searched (see quarantine list)`;
 }

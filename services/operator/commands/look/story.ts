@@ -137,7 +137,7 @@ function storyText(story: Awaited<ReturnType<typeof read>>[number]): string {
         `${at}  ${type ?? 'an event'}${subType === null ? '' : `/${subType}`}  event ${eventId ?? 'without an id'}`,
         `  in quarantine: ${title}: ${detail}. ${remedy}`,
       ]),
-    ...(quarantine.searched === 'none' ? ['the quarantine could not be looked through'] : []),
+    ...(quarantine.searched === 'none' ? ['the quarantine could not be searched'] : []),
     ...endpoints.map(
       ({ endpointId, url, received, owed, not_received: missed }) =>
         `${url ?? `the deleted endpoint ${endpointId}`}: ${received} received, ${owed} owed, ${missed} not received`,

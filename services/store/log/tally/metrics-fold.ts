@@ -27,7 +27,7 @@ export type FoldedQuery = Pick<MetricsQuery, 'from' | 'to' | 'step' | 'by' | 'ty
 export class MetricsFold {
   readonly #query: FoldedQuery;
   readonly #type: number | null;
-  /** That of the cell before: most are of the same. */
+  /** The point of the cell before: the next cell is mostly of the same one. */
   #last: PointCounts | undefined;
   /** By series and point. */
   readonly #counts = new Map<number, Map<number, PointCounts>>();

@@ -14,8 +14,8 @@ type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
 
 /**
- * Two pages whose filter matches little use a connection at a time: the others are for everybody else. To plan a statement over
- * all leaves takes as long as to examine thousands of rows.
+ * At most two pages whose filter matches little use a connection at a time: the others are for everybody else. Their steps
+ * are large, because planning a statement over all leaves takes as long as examining thousands of rows.
  */
 const LONG_PAGES = { atOnce: 2, step: 2500 };
 

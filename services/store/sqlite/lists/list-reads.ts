@@ -15,14 +15,14 @@ import { newestKeys, type ReadKeys } from './newest-keys.ts';
 type DeliveryOptions = Parameters<MerchantLists['deliveries']>[1];
 type EventOptions = Parameters<MerchantLists['events']>[1];
 
-/** A delivery with what is known of it before its row is read; nothing where it failed. */
+/** The key of a delivery, with what its index says of it. The index of failing deliveries says nothing. */
 interface DeliveryKey extends ListKey {
   readonly type?: number;
   /** 1: it is delivered. */
   readonly delivered?: number;
 }
 
-/** What a filter looks at. */
+/** The columns of an event that a filter compares. */
 type ExaminedRow = Pick<
   ListedRow,
   'seq' | 'created_at' | 'type' | 'sub_type' | 'routed_at' | 'trace' | 'is_about'
@@ -101,7 +101,7 @@ export class ListReads {
     AND (:merchant IS NULL OR n.merchant = :merchant)
     ORDER BY d.created_at DESC, d.seq DESC LIMIT :limit`;
 
-  /** What a filter looks at, of each event; an event of another type is not looked at. */
+  /** Selects the columns that a filter compares; those of an event of another type are null, and its row is not read. */
   static readonly eventsSql =
     `SELECT l.seq, l.created_at, ev.type, ev.sub_type, ev.routed_at, ev.trace, ${IS_ABOUT} AS is_about
     FROM event_by_merchant l LEFT JOIN event ev ON ev.seq = l.seq AND (:type IS NULL OR l.type = :type)

@@ -6,7 +6,7 @@ const GENERATION = 16_384;
 
 /**
  * The lists: their tables and their indexes, which are tables themselves, in the order of these columns. `facts`: further
- * ones that never change, so that a row which does not match need not be read.
+ * columns that hold for good, by which readers pass over rows without reading them.
  */
 const LISTS = {
   feed: { index: 'feed_by_merchant', columns: 'merchant, seq', facts: [] },

@@ -95,7 +95,7 @@ CREATE TABLE delivery (
   parked INTEGER
 ) STRICT;
 CREATE TABLE delivery_by_id (delivery_id ANY PRIMARY KEY NOT NULL, delivery INTEGER NOT NULL) STRICT, WITHOUT ROWID;
--- delivered: 1 when it was when the row was written, which is final; 0 says nothing.
+-- delivered: 1 = it was delivered when this row was written, which is final; 0 = not yet, then.
 CREATE TABLE delivery_by_endpoint (
   endpoint INTEGER NOT NULL, created_at INTEGER NOT NULL, seq INTEGER NOT NULL, type INTEGER NOT NULL,
   delivered INTEGER NOT NULL,
