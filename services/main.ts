@@ -16,6 +16,7 @@ import { exportBuildInfo } from './observability/build-info.ts';
 import { refuseMissingKeys } from './observability/missing-keys.ts';
 import { reportPlainConnections } from './observability/plain-connections.ts';
 import { isFresh, observeReadiness, type Phase, readinessOf } from './observability/readiness.ts';
+import { exportSigningKeys } from './observability/signing-keys.ts';
 import { observeStore } from './observability/store-metrics.ts';
 import { sandboxTime } from './operator/commands/clock.ts';
 import { operatorService } from './operator/commands/operator-service.ts';
@@ -36,6 +37,7 @@ import type { PublishChecks } from './relay/publishable.ts';
 import { PublishedChanges } from './relay/published-changes.ts';
 import { type Following, startFollowing } from './relay/start-following.ts';
 import { startRouter } from './router/router.ts';
+import { EndpointChecker } from './sender/http/check/endpoint-checker.ts';
 import { Tunnels } from './sender/http/egress-proxy.ts';
 import { NameServers } from './sender/http/names/name-servers.ts';
 import { openTransport } from './sender/http/transport.ts';
@@ -116,6 +118,7 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   observeReadiness(deps.registry, readiness);
   observeBroker(deps.registry, broker, deps.follower);
   if (store) observeStore(deps.registry, store);
+  exportSigningKeys(deps.registry, { ...deps, environment: config.environment });
   if (config.ignored.length > 0)
     deps.log.warn(
       { variables: config.ignored },
@@ -137,7 +140,8 @@ async function start(config: Config, lifecycle: Lifecycle): Promise<HookrailProc
   if (has(config, 'sender')) await startSending({ ...deps, ...waysOut });
   // The api starts before the router: a stream created anew must have the merchants before events are routed.
   const { checks } = deps;
-  const api = store && checks && has(config, 'api') ? await startServing({ ...deps, store, checks }) : null;
+  const api =
+    store && checks && has(config, 'api') ? await startServing({ ...deps, ...waysOut, store, checks }) : null;
   if (has(config, 'router')) await startRouting(deps);
   phase = 'running';
   const { engine, roles, postgres } = config;
@@ -216,11 +220,15 @@ async function openDeps(config: Config, lifecycle: Lifecycle): Promise<ProcessDe
   return { ...parts, ...watched, ...following, tracer, descriptors };
 }
 
-async function startServing(deps: StationDeps & { readonly store: Store; readonly checks: PublishChecks }) {
+interface ServingDeps extends StationDeps, WaysOut {
+  readonly store: Store;
+  readonly checks: PublishChecks;
+}
+
+async function startServing(deps: ServingDeps) {
   const { config, lifecycle } = deps;
   const relay = new PublishedChanges(deps.store.outbox, deps.clock);
-  const { replayPerSecond } = config;
-  const jobs = apiJobs({ ...deps, published: relay, replayPerSecond });
+  const jobs = apiJobs({ ...deps, published: relay, replayPerSecond: config.replayPerSecond });
   const lease = await deps.store.leases.hold('api', jobs);
   lifecycle.onStop('api jobs', async () => {
     await lease.stop();
@@ -229,6 +237,7 @@ async function startServing(deps: StationDeps & { readonly store: Store; readonl
   const api = await startApi({
     ...deps,
     relay,
+    checkUrl: new EndpointChecker({ ...deps, ...destinationsOf(config) }).check,
     random: systemRandom,
     environment: config.environment,
     options: { ...config.api, egress: egressOf(config), autoDisable: config.autoDisable },
@@ -238,8 +247,7 @@ async function startServing(deps: StationDeps & { readonly store: Store; readonl
 }
 
 async function startRouting(deps: StationDeps): Promise<void> {
-  const acceptsSimulated = deps.config.environment === 'sandbox';
-  const router = await startRouter({ ...deps, acceptsSimulated });
+  const router = await startRouter({ ...deps, acceptsSimulated: deps.config.environment === 'sandbox' });
   deps.lifecycle.onStop('router', () => router.stop(SETTLE_MS));
 }
 
@@ -249,14 +257,13 @@ function openWaysOut({ sender, egress }: Config, clock: Clock) {
   return { nameServers, tunnels: Tunnels.through(egress.proxy, clock, connectTimeoutMs) };
 }
 
-async function startSending(deps: StationDeps & ReturnType<typeof openWaysOut>): Promise<void> {
+type WaysOut = ReturnType<typeof openWaysOut>;
+
+async function startSending(deps: StationDeps & WaysOut): Promise<void> {
   const { config, lifecycle } = deps;
   const transport = openTransport({
     clock: deps.clock,
-    totalTimeoutMs: config.sender.totalTimeoutMs,
-    connectTimeoutMs: config.sender.connectTimeoutMs,
-    egress: egressOf(config),
-    extraCa: readExtraCa(config.egress.extraCaFile),
+    ...destinationsOf(config),
     descriptors: deps.descriptors,
     activity: deps.activity,
     nameServers: deps.nameServers,
@@ -266,11 +273,19 @@ async function startSending(deps: StationDeps & ReturnType<typeof openWaysOut>):
   const sender = await startSender({
     ...deps,
     transport,
+    environment: config.environment,
     ready: () => isFresh(deps),
     retryScale: config.sender.retryScale,
     options: { inFlightMax: config.sender.inFlightMax },
   });
   lifecycle.onStop('sender', () => sender.stop(config.sender.totalTimeoutMs + SETTLE_MS));
+}
+
+/** Where attempts and checks may lead, and how long they may take. */
+function destinationsOf(config: Config) {
+  const { totalTimeoutMs, connectTimeoutMs } = config.sender;
+  const extraCa = readExtraCa(config.egress.extraCaFile);
+  return { totalTimeoutMs, connectTimeoutMs, egress: egressOf(config), extraCa };
 }
 
 function egressOf({ egress }: Config) {

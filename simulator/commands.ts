@@ -84,7 +84,8 @@ export const SIMULATOR: readonly LazyCommand[] = [
   },
   {
     command: 'endpoints <command>',
-    describe: 'Endpoints: create, list, get, update, rotate, delete, test, enable, disable, replay',
+    describe:
+      'Endpoints: create, list, get, update, prepare, rotate, delete, test, check, enable, disable, replay',
     load: async () => (await import('./commands/endpoints.ts')).endpointsCommand,
   },
   {

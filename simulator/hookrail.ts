@@ -55,6 +55,7 @@ const OPERATOR_WORDS = [
   'merchants',
   'keys',
   'keyring',
+  'signing-keys',
   'audit',
   'quarantine',
   'dead-letters',

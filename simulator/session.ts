@@ -25,6 +25,12 @@ export interface CommandOptions extends GlobalOptions {
   readonly color?: boolean | undefined;
 }
 
+/** The options of a command that takes an endpoint. */
+export interface EndpointOptions extends CommandOptions {
+  /** As it was typed; a command gets the uuid. */
+  readonly endpoint: string;
+}
+
 /** The options of every command, for yargs. */
 export const GLOBAL_OPTIONS = {
   'base-url': { type: 'string', describe: 'Address of the API', group: 'Connection:' },

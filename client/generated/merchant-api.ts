@@ -92,10 +92,47 @@ export interface paths {
         head?: never;
         /**
          * Rotate the signing secret
-         * @description Creates a new secret and shows it only once; the previous one is invalid at once, for retries too. Send an
+         * @description Puts the prepared secret in force or, when none is prepared, a new one, and shows it once more; the previous one is
+         *     invalid at once, for retries too. With `use: prepared` nothing happens when none is prepared. Send an
          *     `Idempotency-Key`, so that the request can be repeated if the response is lost.
          */
         patch: operations["rotateWebhookEndpointSecret"];
+        trace?: never;
+    };
+    "/merchant/webhook-endpoints/{id}/secret/prepare": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description The endpoint's uuid. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare the next signing secret
+         * @description Creates the secret that the next rotation puts in force, so that a receiver can have it before. Until then webhooks
+         *     are signed with the one in force; a test may be signed with the prepared one (`signed_with: prepared`). It replaces
+         *     one that was prepared before. Send an `Idempotency-Key`, so that the request can be repeated if the response is lost.
+         */
+        post: operations["prepareWebhookEndpointSecret"];
+        /**
+         * Discard the prepared secret
+         * @description The secret in force stays as it is. When none is prepared, nothing happens.
+         */
+        delete: operations["discardPreparedSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/merchant/webhook-endpoints/{id}/test": {
@@ -125,6 +162,39 @@ export interface paths {
          *     would not be sent. Sandbox only.
          */
         post: operations["testWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/merchant/webhook-endpoints/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description The endpoint's uuid. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check how an endpoint is reached
+         * @description Takes the way of a webhook, step by step, and says what it finds: the addresses of the name, the connection, TLS with
+         *     its certificate, the answer, where a redirect leads, and how long the answer takes. It sends no webhook: the request is
+         *     `HEAD` with `User-Agent: hookrail-check`, without a body, a secret, a signature or an id. The endpoint keeps the newest
+         *     check. It counts for the rate limit of tests, and works in production.
+         */
+        post: operations["checkWebhookEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -608,6 +678,29 @@ export interface paths {
         patch: operations["updateMerchantWebhook"];
         trace?: never;
     };
+    "/.well-known/webhook-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the platform's public keys
+         * @description The Ed25519 keys by which the signature `v1a` of webhooks is verified, as a JWK set (RFC 7517, RFC 8037). It needs no
+         *     key. A new key is here before it signs, and a former one stays for a while: a signature is genuine when any of the
+         *     keys verifies it. Keep the set for as long as `Cache-Control` says; when no key fits, get it again, at most once a
+         *     minute. Empty: the platform has no signing key.
+         */
+        get: operations["getWebhookKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/merchant/sandbox/events": {
         parameters: {
             query?: never;
@@ -865,6 +958,11 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "disabled";
+            /**
+             * @description Its webhooks also have the signature `v1a` (Ed25519), which only the platform can make: the public keys are at
+             *     `/.well-known/webhook-keys`. Default: false.
+             */
+            public_key_signature?: boolean;
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];
@@ -879,6 +977,11 @@ export interface components {
              * @enum {string}
              */
             api_version?: "2.2.8" | "2.3.8";
+            /**
+             * @description Whether its webhooks also have the signature `v1a` (Ed25519), which only the platform can make. It holds for
+             *     every attempt that starts after the change.
+             */
+            public_key_signature?: boolean;
             /**
              * Format: date-time
              * @description With `status: active`, also replays what the endpoint has missed since this time (`only=missing`). It begins once
@@ -895,11 +998,18 @@ export interface components {
             subscribed_events: components["schemas"]["EventType"][] | null;
             status: components["schemas"]["EndpointStatus"];
             api_version: string;
+            /** @description Its webhooks also have the signature `v1a` of the platform's own key. */
+            public_key_signature: boolean;
             environment: string;
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
             secret_hint: components["schemas"]["SecretHint"];
             secret_rotated_at: components["schemas"]["NullableTimestamp"];
+            /** @description The last characters of the secret that the next rotation puts in force. Null = none is prepared. */
+            prepared_secret_hint: string | null;
+            secret_prepared_at: components["schemas"]["NullableTimestamp"];
+            /** @description The newest check of its present URL. Null = it was not checked. */
+            newest_check: components["schemas"]["EndpointCheck"] | null;
             disabled_at: components["schemas"]["NullableTimestamp"];
             disabled_reason: string | null;
             /** @description Failed attempts since the last success, the last activation and the last change of the URL. */
@@ -912,6 +1022,18 @@ export interface components {
             } | null;
             /** @description Present and true on the endpoint behind the single webhook of 2.2.8. */
             legacy?: boolean;
+        };
+        WebhookKeys: {
+            keys: {
+                kty: string;
+                crv: string;
+                alg: string;
+                use: string;
+                /** @description The thumbprint of the key (RFC 7638). */
+                kid: string;
+                /** @description The public key, 32 bytes in base64url. */
+                x: string;
+            }[];
         };
         UpdatedWebhookEndpoint: components["schemas"]["WebhookEndpoint"] & {
             /** @description A hint for people, present when this change needs one. */
@@ -955,6 +1077,37 @@ export interface components {
             signing_secret: components["schemas"]["SigningSecret"];
             warnings?: components["schemas"]["FilterWarnings"];
         };
+        EndpointCheck: {
+            checked_at: components["schemas"]["Timestamp"];
+            url: string;
+            result: components["schemas"]["CheckResult"];
+            /** @description In the order of the way; all of them, also those that were not tried. */
+            steps: {
+                step: string;
+                result: components["schemas"]["CheckResult"];
+                /** @description One sentence for people, what was found. */
+                says: string;
+                /** @description The change that helps. Null = none is needed. */
+                remedy: string | null;
+                duration_ms: number | null;
+                /**
+                 * @description The values behind the sentence: `addresses` (dns); `address`, `refusals` (tcp); `tls_version`, `names`,
+                 *     `chain`, `days_left` (tls); `status` (answer); `location` (redirect).
+                 */
+                facts: {
+                    [key: string]: string | number | string[];
+                };
+            }[];
+        };
+        /** @description `warning`: works now, and should be changed. `not_tried`: a step before failed, or the service could not try it. */
+        CheckResult: string;
+        RotateSecret: {
+            /**
+             * @description The secret that must be put in force. Absent = the prepared one or, when there is none, a new one.
+             * @enum {string}
+             */
+            use?: "prepared";
+        };
         TestWebhook: {
             type: components["schemas"]["EventTypeRequested"];
             /** @description One of the type's subTypes (see the webhooks below). */
@@ -969,6 +1122,11 @@ export interface components {
              * @description The corporate that the webhook is about. Need not exist.
              */
             corporate_uuid?: string;
+            /**
+             * @description The secret that signs it. Absent = the one in force.
+             * @enum {string}
+             */
+            signed_with?: "prepared";
         } & (unknown | unknown);
         TriggerEvent: {
             type: components["schemas"]["EventTypeRequested"];
@@ -2152,7 +2310,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is taken, there are too many endpoints, or the same request is running. */
+        /**
+         * @description The URL is taken, there are too many endpoints, the platform has no key for the signature v1a, or the same
+         *     request is running.
+         */
         CreateConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2177,10 +2338,38 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another endpoint of yours has this URL, or a replay was asked for of an endpoint that is not active. */
+        /**
+         * @description Another endpoint of yours has this URL, the platform has no key for the signature v1a, or a replay was asked for of an
+         *     endpoint that is not active.
+         */
         UpdateConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No secret is prepared. */
+        NotPrepared: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No secret is prepared, or the same request is still running. */
+        RotateConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 [name: string]: unknown;
@@ -2766,14 +2955,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Nothing, or an empty object. */
+        /** @description Nothing, or which secret it must be. */
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["RotateSecret"];
             };
         };
         responses: {
-            /** @description The new secret. */
+            /** @description The secret in force. */
             200: {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
@@ -2796,12 +2985,117 @@ export interface operations {
             401: components["responses"]["MerchantUnauthorized"];
             403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["EndpointNotFound"];
+            409: components["responses"]["RotateConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ChangePending"];
+        };
+    };
+    prepareWebhookEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+                /**
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
+                 * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The endpoint's uuid. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        /** @description Nothing, or an empty object. */
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The prepared secret. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        uuid: string;
+                        signing_secret: components["schemas"]["SigningSecret"];
+                        /** @description The last characters of the prepared secret. */
+                        prepared_secret_hint: string;
+                        secret_prepared_at: components["schemas"]["Timestamp"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
+            404: components["responses"]["EndpointNotFound"];
             409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ChangePending"];
+        };
+    };
+    discardPreparedSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description The endpoint's uuid. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No secret is prepared. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
+            404: components["responses"]["EndpointNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
@@ -2869,11 +3163,62 @@ export interface operations {
             403: components["responses"]["TestForbidden"];
             404: components["responses"]["EndpointNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["NotPrepared"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             422: components["responses"]["TestRefused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The API version this request is written for; an unknown one is refused. On create it is also the version of
+                 *     the endpoint's webhooks, unless the body has `api_version`; without either it is 2.3.8. Only an
+                 *     update changes it. Responses are the same in every version.
+                 */
+                "API-Version"?: components["parameters"]["ApiVersion"];
+            };
+            path: {
+                /** @description The endpoint's uuid. */
+                id: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        /** @description Nothing, or an empty object. */
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description What the check has found, good or bad. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointCheck"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["MerchantUnauthorized"];
+            403: components["responses"]["ConsoleForbidden"];
+            404: components["responses"]["EndpointNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3707,6 +4052,32 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ChangePending"];
+        };
+    };
+    getWebhookKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The public keys, in the order in which they sign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description How long the set may be kept. */
+                    "Cache-Control": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jwk-set+json": components["schemas"]["WebhookKeys"];
+                };
+            };
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            500: components["responses"]["InternalError"];
         };
     };
     triggerEvent: {

@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { FINAL } from '../../client/delivery-status.ts';
 import type { paths } from '../../client/generated/merchant-api.ts';
+import { platformKeysIn } from '../../services/domain/verification/platform-signature.ts';
 import { bodyOf, rest } from './api.ts';
 import { type CollectOptions, collect } from './pages.ts';
 import { isSignedOut, Refusal } from './refusal.ts';
@@ -11,6 +12,7 @@ const TRIES_MAX = 3;
 /** The time between two reads of something that may still change. */
 const AGAIN_MS = 3000;
 const ENDPOINTS_FRESH_MS = 60_000;
+const KEYS_FRESH_MS = 300_000;
 
 /** Reads and changes of the API. A 401 means that the session is over, except that of a link, which had none yet. */
 export function makeQueryClient(): QueryClient {
@@ -56,6 +58,13 @@ export const eventQuery = (id: string) =>
 export function isEnded(status: string): boolean {
   return FINAL.includes(status);
 }
+
+/** The platform's public keys, by which the signature v1a of a webhook is verified. */
+export const platformKeysQuery = queryOptions({
+  queryKey: ['platform keys'],
+  queryFn: async () => platformKeysIn(JSON.stringify(await bodyOf(rest.GET('/.well-known/webhook-keys')))),
+  staleTime: KEYS_FRESH_MS,
+});
 
 export const deliveryQuery = (endpoint: string, id: string) => {
   const params = { path: { id: endpoint, delivery_id: id } };

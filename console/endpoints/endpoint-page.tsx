@@ -49,6 +49,7 @@ function Part({ part, endpoint }: PartProps & { readonly part: string }) {
     <>
       {labelOf(endpoint)} <span className="chip">{endpoint.api_version}</span>{' '}
       <span className="chip">{filterOf(endpoint)}</span>
+      {endpoint.public_key_signature ? <span className="chip">v1a</span> : null}
     </>
   );
   return (

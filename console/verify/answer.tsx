@@ -3,6 +3,10 @@ import { useEffect, useMemo, useState } from 'react';
 import { textOf } from '../../services/domain/verification/alterations.ts';
 import { readCaptured } from '../../services/domain/verification/captured-text.ts';
 import {
+  hasPlatformSignature,
+  type PlatformKey,
+} from '../../services/domain/verification/platform-signature.ts';
+import {
   areEqual,
   type CapturedRequest,
   type Form,
@@ -15,11 +19,12 @@ import {
 } from '../../services/domain/verification/verification.ts';
 import { REDACTED } from '../../services/domain/webhook-request.ts';
 import { clock } from '../api/api.ts';
-import { deliveryQuery } from '../api/reads.ts';
+import { deliveryQuery, platformKeysQuery } from '../api/reads.ts';
 import { DeliveryLink } from '../parts/endpoint.tsx';
 import { Pairs, Panel } from '../parts/screen.tsx';
 import { foreign, Outcome } from '../parts/text.tsx';
 import { differenceOf } from './difference.ts';
+import { platformCheck } from './platform-check.ts';
 
 interface Asked {
   readonly head: string;
@@ -27,6 +32,8 @@ interface Asked {
   readonly secret: string;
   readonly isAgeChecked: boolean;
 }
+
+const NO_KEYS: readonly PlatformKey[] = [];
 
 /** Says whether a request is authentic, and what makes it fail. */
 export function Answer({ head, body, secret, isAgeChecked }: Asked) {
@@ -38,13 +45,21 @@ export function Answer({ head, body, secret, isAgeChecked }: Asked) {
     [head, body],
   );
   const missing = whatIsMissing(head, request, secret);
-  const found = useAnswer(request, secret, isAgeChecked, missing === undefined);
+  const isSigned = hasPlatformSignature(request);
+  const { data: keys = NO_KEYS } = useQuery({ ...platformKeysQuery, enabled: isSigned });
+  const found = useAnswer({ request, secret, isAgeChecked, keys }, missing === undefined);
+  const isJudged = found?.verdict.checks.some(({ name }) => name === 'v1a') ?? true;
   return (
     <Panel title="Answer">
       <div role="status" className="stack verified">
         {missing === undefined ? null : <p>{missing}</p>}
         {found === undefined ? null : <Checks found={found} request={request} />}
         {found !== undefined && !isAgeChecked ? <p className="note">The age was not checked.</p> : null}
+        {isSigned && !isJudged ? (
+          <p className="note">
+            The signature v1a was not checked: the platform publishes no key, or this browser cannot do it.
+          </p>
+        ) : null}
       </div>
     </Panel>
   );
@@ -58,18 +73,23 @@ function whatIsMissing(head: string, { headers, body }: CapturedRequest, secret:
   return body.length === 0 ? 'Paste the body.' : undefined;
 }
 
-function useAnswer(request: CapturedRequest, secret: string, isAgeChecked: boolean, isComplete: boolean) {
+interface Checked extends Pick<Asked, 'secret' | 'isAgeChecked'> {
+  readonly request: CapturedRequest;
+  readonly keys: readonly PlatformKey[];
+}
+
+function useAnswer({ request, secret, isAgeChecked, keys }: Checked, isComplete: boolean) {
   const [answer, setAnswer] = useState<Found>();
   useEffect(() => {
     let isLatest = true;
     const toleranceSeconds = isAgeChecked ? TOLERANCE_SECONDS_DEFAULT : Number.POSITIVE_INFINITY;
     const given = { request, secret, nowSeconds: clock.now() / 1000, toleranceSeconds };
-    const answering = isComplete ? verifyHere(given) : Promise.resolve(undefined);
+    const answering = isComplete ? verifyHere(given, keys) : Promise.resolve(undefined);
     void answering.then((found) => (isLatest ? setAnswer(found) : undefined));
     return () => {
       isLatest = false;
     };
-  }, [request, secret, isAgeChecked, isComplete]);
+  }, [request, secret, isAgeChecked, keys, isComplete]);
   return isComplete ? answer : undefined;
 }
 
@@ -155,10 +175,13 @@ interface Found {
   readonly isExplained: boolean;
 }
 
-/** Verifies a request in the browser (`judge` has the rules). The secret does not leave the page. */
-async function verifyHere(given: Given): Promise<Found> {
+/**
+ * Verifies a request in the browser (`judge` has the rules). The secret does not leave the page. `keys`: those of the
+ * platform, which has made a signature v1a where there is one.
+ */
+async function verifyHere(given: Given, keys: readonly PlatformKey[]): Promise<Found> {
   const form = await signedForm(given);
-  return { verdict: judge(given, form), isExplained: form !== undefined };
+  return { verdict: judge(given, form, await platformCheck(given, keys)), isExplained: form !== undefined };
 }
 
 async function signedForm({ request, secret }: Given): Promise<Form | undefined> {

@@ -1,7 +1,9 @@
 // WEBHOOK_SECRET=whsec_… PORT=8000 go run receiver.go   (Go 1.20; then: hookrail sim listen --forward-to 8000)
+// WEBHOOK_KEYS=https://…/.well-known/webhook-keys as well, or a file of it: the signature v1a must be right, too.
 package main
 
 import (
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -22,6 +24,10 @@ var seen = map[string]bool{}    // in production: a table with a unique column, 
 var latest = map[string]int64{} // the highest sequence of each thing; in production: a column beside its state
 var mutex sync.Mutex
 var note sync.Once
+var place = os.Getenv("WEBHOOK_KEYS")
+var asked time.Time
+var public []ed25519.PublicKey
+var keysMutex sync.Mutex
 
 func receive(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -36,11 +42,14 @@ func receive(w http.ResponseWriter, r *http.Request) {
 		}
 		passed = r.Header.Get("authorization") == "API-Key "+secret || passed
 	}
+	if place != "" {
+		signed = signed && ofPlatform([]byte(id+"."+sent+"."+string(body)), strings.Fields(r.Header.Get("webhook-signature")))
+	}
 	seconds, _ := strconv.ParseInt(sent, 10, 64)
 	fresh := time.Since(time.Unix(seconds, 0)).Abs() < 5*time.Minute
 	if err != nil || !signed || !fresh {
 		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Println("refused", id, map[bool]string{true: "too old", false: "another secret, or a changed body"}[signed])
+		fmt.Println("refused", id, map[bool]string{true: "too old", false: "another secret or key, or a changed body"}[signed])
 		return
 	}
 	if !passed {
@@ -68,6 +77,65 @@ func remember(id, about string, sequence int64, numbered bool) string {
 		latest[about] = sequence
 	}
 	return "applied"
+}
+
+// No key fits: perhaps there is a new one. It is looked for at most once a minute.
+func ofPlatform(message []byte, signatures []string) bool {
+	for _, age := range []time.Duration{5 * time.Minute, time.Minute} {
+		for _, key := range publicKeys(age) {
+			for _, each := range signatures {
+				encoded, found := strings.CutPrefix(each, "v1a,")
+				signature, err := base64.StdEncoding.DecodeString(encoded)
+				if found && err == nil && ed25519.Verify(key, message, signature) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func publicKeys(ageMax time.Duration) []ed25519.PublicKey {
+	keysMutex.Lock()
+	defer keysMutex.Unlock()
+	if time.Since(asked) > ageMax {
+		asked = time.Now()
+		if keys, err := readKeys(); err == nil { // unreachable: those that are known
+			public = keys
+		}
+	}
+	return public
+}
+
+func readKeys() ([]ed25519.PublicKey, error) {
+	text, err := readPlace()
+	var set struct{ Keys []struct{ Crv, X string } }
+	if err == nil {
+		err = json.Unmarshal(text, &set)
+	}
+	var keys []ed25519.PublicKey
+	for _, key := range set.Keys {
+		x, wrong := base64.RawURLEncoding.DecodeString(key.X)
+		if key.Crv == "Ed25519" && wrong == nil && len(x) == ed25519.PublicKeySize {
+			keys = append(keys, x)
+		}
+	}
+	return keys, err
+}
+
+func readPlace() ([]byte, error) {
+	if !strings.HasPrefix(place, "http") {
+		return os.ReadFile(place)
+	}
+	response, err := (&http.Client{Timeout: 5 * time.Second}).Get(place)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %d", place, response.StatusCode)
+	}
+	return io.ReadAll(response.Body)
 }
 
 // The signature proves more than Authorization, which some servers keep to themselves.

@@ -24,6 +24,9 @@ import { PUBLIC_DOCUMENT_BUGS } from './public/bugs.ts';
 import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
+import { ENDPOINT_CHECK_BUGS } from './security/endpoint-checks.ts';
+import { PLATFORM_SIGNATURE_BUGS } from './security/platform-signature.ts';
+import { PREPARED_SECRET_BUGS } from './security/prepared-secrets.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
 import { STALL_BUGS } from './security/stalls.ts';
 import { VERDICT_BUGS } from './security/verdicts.ts';
@@ -81,8 +84,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SPECIFICATION_BUGS,
   ...METRIC_BUGS,
   ...SANDBOX_BUGS,
+  ...PREPARED_SECRET_BUGS,
+  ...ENDPOINT_CHECK_BUGS,
   ...FEED_READER_BUGS,
   ...RECEIVER_BUGS,
+  ...PLATFORM_SIGNATURE_BUGS,
   ...TEXT_FILE_BUGS,
   ...MISTAKEN_COMMAND_BUGS,
   ...MERCHANT_GUIDE_BUGS,

@@ -41,7 +41,7 @@ const HEADERS: Readonly<Record<string, Described>> = {
   'webhook-signature': {
     name: 'WebhookSignature',
     description:
-      '`v1,` and base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`, key: the decoded secret (Standard Webhooks).',
+      '`v1,` and base64 HMAC-SHA256 of `<id>.<timestamp>.<body>`, key: the decoded secret (Standard Webhooks). Where the endpoint asks for it, a space and `v1a,` and the base64 Ed25519 signature of the same, by a key at /.well-known/webhook-keys.',
     schema: { type: 'string' },
   },
   'webhook-attempt': {

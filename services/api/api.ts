@@ -42,7 +42,8 @@ import { limitPerMinute } from './rate-limit.ts';
 import { readTargets, refuseMalformedTargets } from './reading/request-target.ts';
 import { refuseQueryTexts, refuseTexts } from './reading/texts.ts';
 import { requestLog } from './request-log.ts';
-import { deleteEndpoint, rotateSecret, updateEndpoint } from './routes/change-endpoint.ts';
+import { deleteEndpoint, updateEndpoint } from './routes/change-endpoint.ts';
+import { checkEndpoint } from './routes/check-endpoint.ts';
 import { createEndpoint } from './routes/create-endpoint.ts';
 import { ofOrder } from './routes/event-feed.ts';
 import { getLegacyWebhook, updateLegacyWebhook } from './routes/legacy-webhook.ts';
@@ -53,6 +54,7 @@ import { listAllDeliveries, listDeliveries, listEvents } from './routes/read-lis
 import { getMetrics } from './routes/read-metrics.ts';
 import { getReplay, listReplays, startReplay } from './routes/replays.ts';
 import { resendDelivery } from './routes/resend-delivery.ts';
+import { discardPrepared, prepareSecret, rotateSecret } from './routes/secrets.ts';
 import { streamEvents } from './routes/stream.ts';
 import { refuseInProduction, testEndpoint } from './routes/test-endpoint.ts';
 import { unknownPath } from './routes/unknown-path.ts';
@@ -72,6 +74,7 @@ export interface ApiDeps {
   readonly broker: ApiContext['broker'];
   readonly directory: ApiContext['directory'];
   readonly keyRing: KeyRing;
+  readonly checkUrl: ApiContext['checkUrl'];
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: Environment;
@@ -167,10 +170,7 @@ function createApp(
     patch: open(updateEndpoint(context)),
     delete: open(deleteEndpoint(context)),
   });
-  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context)) });
-  route(app, '/merchant/webhook-endpoints/{id}/test', {
-    post: [...merchant, tests, refuseInProduction(context), ...validated, testEndpoint(context)],
-  });
+  mountOnRequest(app, context, { open, limited: [...merchant, tests], validated });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries', { get: open(listDeliveries(context)) });
   route(app, '/merchant/webhook-endpoints/{id}/deliveries/{delivery_id}', {
     get: open(getDelivery(context)),
@@ -204,6 +204,27 @@ function createApp(
   app.use(unknownPath(app.locals.paths));
   app.use(problemHandler(deps.log));
   return { app, docs };
+}
+
+interface Chains {
+  readonly open: (...handlers: RequestHandler[]) => RequestHandler[];
+  readonly limited: readonly RequestHandler[];
+  readonly validated: readonly RequestHandler[];
+}
+
+/** The secrets of an endpoint, and what is sent to it on request. `limited`: by the class of tests. */
+function mountOnRequest(app: Express, context: ApiContext, { open, limited, validated }: Chains): void {
+  route(app, '/merchant/webhook-endpoints/{id}/secret', { patch: open(rotateSecret(context)) });
+  route(app, '/merchant/webhook-endpoints/{id}/secret/prepare', {
+    post: open(prepareSecret(context)),
+    delete: open(discardPrepared(context)),
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/test', {
+    post: [...limited, refuseInProduction(context), ...validated, testEndpoint(context)],
+  });
+  route(app, '/merchant/webhook-endpoints/{id}/check', {
+    post: [...limited, ...validated, checkEndpoint(context)],
+  });
 }
 
 /** The classes of requests, each counted for itself. */

@@ -3,6 +3,7 @@ import type { Broker } from '../broker/broker.ts';
 import type { ConsoleBrand } from '../config/console-brand.ts';
 import type { SourceAddress } from '../config/well-known/source-addresses.ts';
 import type { SecurityTxt } from '../config/well-known/well-known-config.ts';
+import type { CheckUrl } from '../domain/checks/endpoint-check.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EndpointUrlPolicy } from '../domain/endpoint-url.ts';
 import type { HealthPolicy } from '../domain/health.ts';
@@ -109,6 +110,8 @@ export interface ApiContext {
   /** Follows the stream that routers follow. */
   readonly directory: Pick<Directory, 'merchant' | 'endpointsOf'>;
   readonly keyRing: KeyRing;
+  /** Checks a URL as senders would reach it. */
+  readonly checkUrl: CheckUrl;
   readonly clock: Clock;
   readonly random: Random;
   readonly environment: Environment;

@@ -137,6 +137,11 @@ export const ERROR_CODES = {
     title: 'Too many endpoints',
     hint: 'Delete endpoints that are not needed, or ask the operator for a higher limit.',
   },
+  public_key_signature_unavailable: {
+    status: 409,
+    title: 'The platform has no key for the signature v1a',
+    hint: 'Leave public_key_signature out, or ask the operator to make a signing key (signing-keys create).',
+  },
   endpoint_not_active: {
     status: 409,
     title: 'The endpoint is not active',
@@ -151,6 +156,11 @@ export const ERROR_CODES = {
     status: 409,
     title: 'A replay of this endpoint is running',
     hint: 'Wait for the replay named by replay_uuid to end, then start another.',
+  },
+  secret_not_prepared: {
+    status: 409,
+    title: 'No secret is prepared',
+    hint: 'Prepare one with POST …/secret/prepare, or repeat the request without naming it.',
   },
   idempotency_key_in_progress: {
     status: 409,

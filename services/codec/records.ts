@@ -4,6 +4,7 @@
  */
 import type { ResponseKept } from '../domain/attempt.ts';
 import type { DirectoryChange, Seal } from '../domain/directory.ts';
+import type { Endpoint } from '../domain/endpoint.ts';
 import { type DomainEvent, type EventAsText, eventAsText, withData } from '../domain/event.ts';
 import type {
   Attempted,
@@ -117,8 +118,9 @@ function taskToAvro(task: DeliveryTask): DeliveryTask {
 }
 
 function taskFromAvro(value: InAvro<DeliveryTask>): DeliveryTask {
-  const { traceparent, linkedSpan, parked, ...rest } = value;
+  const { signedWith, traceparent, linkedSpan, parked, ...rest } = value;
   const task: { -readonly [K in keyof DeliveryTask]: DeliveryTask[K] } = rest;
+  if (signedWith !== null) task.signedWith = signedWith;
   if (traceparent !== null) task.traceparent = traceparent;
   if (linkedSpan !== null) task.linkedSpan = linkedSpan;
   if (parked !== null) task.parked = { ...parked };
@@ -135,7 +137,7 @@ function eventFromAvro(value: EventAsText): DomainEvent {
 
 interface DirectoryInAvro extends Pick<DirectoryChange, 'kind' | 'id' | 'version'> {
   readonly merchant: object | null;
-  readonly endpoint: { readonly secret: object } | null;
+  readonly endpoint: InAvro<Endpoint> | null;
   readonly seal: Seal | null;
 }
 
@@ -144,8 +146,12 @@ function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
   const sealed = value.seal ? { seal: { ...value.seal } } : {};
   if (kind === 'merchant')
     return { kind, id, version, value: merchant && { ...merchant }, ...sealed } as DirectoryChange;
-  const plain = endpoint && { ...endpoint, secret: { ...endpoint.secret } };
-  return { kind, id, version, value: plain, ...sealed } as DirectoryChange;
+  return { kind, id, version, value: endpoint && endpointFromAvro(endpoint), ...sealed } as DirectoryChange;
+}
+
+function endpointFromAvro({ prepared, ...endpoint }: InAvro<Endpoint>): Endpoint {
+  const plain = { ...endpoint, secret: { ...endpoint.secret } };
+  return prepared === null ? plain : { ...plain, prepared: { ...prepared } };
 }
 
 interface RoutedInAvro extends Omit<Routed, 'kind' | 'trace'> {

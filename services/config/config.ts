@@ -45,7 +45,7 @@ export const VARIABLES = {
   HOOKRAIL_KEYRING: variable(
     as.text,
     '',
-    'File of the key ring that seals signing secrets. Empty: `keyring.json` in the data directory.',
+    'File of the key ring that seals signing secrets and has the platform’s signing keys. Empty: `keyring.json` in the data directory.',
   ),
   HOOKRAIL_OPERATOR: variable(
     as.text,
@@ -133,7 +133,7 @@ export const VARIABLES = {
   HOOKRAIL_TEST_RATE_LIMIT_PER_MINUTE: variable(
     as.integer(0, 1_000_000),
     0,
-    'Test webhooks per key and minute; 0 = 10, in the sandbox 600.',
+    'Test webhooks and checks of endpoints per key and minute; 0 = 10, in the sandbox 600.',
   ),
   HOOKRAIL_FAILED_KEYS_PER_MINUTE: variable(
     as.integer(1, 1_000_000),

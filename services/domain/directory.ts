@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, keyIdsOf } from './endpoint.ts';
 import type { Merchant } from './merchant.ts';
 
 /**
@@ -46,7 +46,7 @@ export class Directory {
   readonly #endpointsByMerchant = new Map<string, Map<string, Endpoint>>();
   /** The change with the highest version per key, deletes included. */
   readonly #newest = new Map<string, DirectoryChange>();
-  /** The number of endpoints whose secret each key of the key ring seals. */
+  /** The number of endpoints that each key of the key ring seals a secret of. */
   readonly #sealedWith = new Map<string, number>();
   /** Records that are not in force, and whose deliveries wait; by key. */
   readonly #held = new Map<string, DirectoryChange>();
@@ -132,8 +132,8 @@ export class Directory {
 
   #applyEndpoint(id: string, value: Endpoint | null): void {
     const before = this.#endpoints.get(id);
-    if (before) this.#countSealed(before.secret.keyId, -1);
-    if (value) this.#countSealed(value.secret.keyId, 1);
+    if (before) for (const keyId of keyIdsOf(before)) this.#countSealed(keyId, -1);
+    if (value) for (const keyId of keyIdsOf(value)) this.#countSealed(keyId, 1);
     if (value) {
       this.#endpoints.set(id, value);
       const siblings = this.#endpointsByMerchant.get(value.merchantId);

@@ -24,10 +24,20 @@ export interface Endpoint {
   readonly status: EndpointStatus;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
+  /** Its webhooks have the signature `v1a` of the platform's own key, too. */
+  readonly publicKeySignature: boolean;
+  /** The secret that the next rotation puts in force; absent: none is prepared. */
+  readonly prepared?: SealedSecret;
   /** Created by the single-URL operation of API 2.2.8. */
   readonly legacy: boolean;
   /** Grows by one with every change. Each attempt records the version it used. */
   readonly version: number;
+}
+
+/** Returns the ids of the key ring's keys that open an endpoint's secrets, each once. */
+export function keyIdsOf({ secret, prepared }: Pick<Endpoint, 'secret' | 'prepared'>): readonly string[] {
+  if (prepared === undefined || prepared.keyId === secret.keyId) return [secret.keyId];
+  return [secret.keyId, prepared.keyId];
 }
 
 /** Returns whether the filter lets the type through; no filter means all types. */

@@ -3,8 +3,10 @@ import type { Endpoint } from './endpoint.ts';
 import { retryDueAt } from './retry.ts';
 import type { DeliveryTask } from './task.ts';
 
-/** Why a delivery was cancelled without (further) attempts. */
-/** `endpoint_changed`: it no longer takes the event, as found when a crash made the event be routed again. */
+/**
+ * Why a delivery was cancelled without (further) attempts. `endpoint_changed`: it no longer takes the event, as found when a
+ * crash made the event be routed again; of a test, it no longer has the prepared secret that was to sign it.
+ */
 export const CANCEL_REASONS = [
   'endpoint_deleted',
   'endpoint_disabled',

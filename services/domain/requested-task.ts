@@ -18,6 +18,7 @@ export interface RequestedDelivery
     | 'attemptsMax'
     | 'occurredAt'
     | 'body'
+    | 'signedWith'
   > {
   readonly trigger: Exclude<Trigger, 'live'>;
 }

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, sign as signBytes } from 'node:crypto';
 
 const MARK = 'whsec_';
 
@@ -21,6 +21,21 @@ export function signWith(
 ): string {
   const hmac = createHmac('sha256', key).update(`${webhookId}.${timestampSeconds}.`).update(body);
   return `v1,${hmac.digest('base64')}`;
+}
+
+/**
+ * Returns the signature that only the platform can make: `v1a,` and the base64 Ed25519 of the same bytes as `v1`
+ * (Standard Webhooks). Whoever has seen a request, and with it the secret, cannot make the next one.
+ */
+export function signAsPlatform(
+  key: KeyObject,
+  webhookId: string,
+  timestampSeconds: number,
+  body: Uint8Array | string,
+): string {
+  const start = Buffer.from(`${webhookId}.${timestampSeconds}.`);
+  const message = Buffer.concat([start, typeof body === 'string' ? Buffer.from(body) : body]);
+  return `v1a,${signBytes(null, message, key).toString('base64')}`;
 }
 
 /** Like `signWith`, for callers that sign once: decodes the secret each time. */

@@ -5,6 +5,9 @@ import type { EventType } from './event.ts';
 export const TRIGGERS = ['live', 'test', 'manual', 'replay'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
+/** A secret other than the one in force, by which a test may be signed. */
+export type SignedWith = 'prepared';
+
 /**
  * "Make attempt n of delivery d": the record on DELIVER and RETRY.
  *
@@ -40,6 +43,8 @@ export interface DeliveryTask {
   readonly acceptedAt: number;
   /** The webhook's body, rendered once: every attempt sends these bytes. */
   readonly body: Uint8Array;
+  /** The secret that signs a test; absent: the one in force. */
+  readonly signedWith?: SignedWith;
   /** W3C traceparent that the attempts continue: the event's routing or, when that is not traced, the event. */
   readonly traceparent?: string;
   /** W3C traceparent of the previous attempt, if it was traced: the next one's span links to it. */
@@ -53,6 +58,7 @@ export const PARKED_REASONS = [
   'endpoint_full',
   'merchant_paused',
   'secret_not_openable',
+  'signing_key_missing',
   'machine_limit',
   'egress_proxy',
   'origin_connections',

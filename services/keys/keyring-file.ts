@@ -14,10 +14,12 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../messages/error-message.ts';
+import { type SigningKey, signingKeysIn, signingText } from './signing-keys.ts';
 
 /**
- * The key ring's file: `{"active": "k1", "keys": {"k1": "<base64 of 32 bytes>"}}`. It is replaced as a whole, never edited
- * in place: a concurrent reader gets the old one or the new one.
+ * The key ring's file: `{"active": "k1", "keys": {"k1": "<base64 of 32 bytes>"}, "signing": […]}`; the last are the
+ * platform's signing keys (signing-keys.ts), if it has any. It is replaced as a whole, never edited in place: a concurrent
+ * reader gets the old one or the new one.
  */
 
 const KEY_BYTES = 32;
@@ -29,6 +31,7 @@ const FINGERPRINT_CHARACTERS = 16;
 export interface RingKeys {
   readonly active: string;
   readonly keys: ReadonlyMap<string, Buffer>;
+  readonly signing: readonly SigningKey[];
 }
 
 /** The key ring cannot be used, or not in this way; the message names the file or the key and says what to do. */
@@ -55,7 +58,7 @@ export function readRing(file: string): RingKeys {
 /** Parses a ring's text; `source` names it in errors. */
 export function parseRing(text: string, source: string): RingKeys {
   const fail = (what: string) => new KeyRingError(`key ring ${source} is malformed: ${what}`);
-  let ring: { active?: unknown; keys?: unknown };
+  let ring: { active?: unknown; keys?: unknown; signing?: unknown };
   try {
     ring = JSON.parse(text);
   } catch {
@@ -70,27 +73,28 @@ export function parseRing(text: string, source: string): RingKeys {
     keys.set(id, key);
   }
   if (!keys.has(ring.active)) throw fail(`"active" names "${ring.active}", which is not among its keys`);
-  return { active: ring.active, keys };
+  return { active: ring.active, keys, signing: signingKeysIn(ring.signing, fail) };
 }
 
-/** Writes a new ring with one key, readable by its owner only. Throws EEXIST: it never overwrites. */
-export function createRing(file: string): void {
+/** Writes a new ring with one key that seals, readable by its owner only. Throws EEXIST: it never overwrites. */
+export function createRing(file: string, signing: readonly SigningKey[] = []): void {
   const keys = new Map([['k1', randomBytes(KEY_BYTES)]]);
-  writeFileSync(file, textOf({ active: 'k1', keys }), { mode: MODE, flag: 'wx' });
+  writeFileSync(file, textOf({ active: 'k1', keys, signing }), { mode: MODE, flag: 'wx' });
 }
 
 /** Adds a key, which seals from now on; all others still open. Returns its id. */
 export function addKey(file: string): string {
-  const { keys } = readRing(file);
+  const { keys, ...ring } = readRing(file);
   const key = randomBytes(KEY_BYTES);
   const id = `k${keys.size + 1}-${fingerprint(key).slice(0, ID_FINGERPRINT_CHARACTERS)}`;
-  replaceRing(file, { active: id, keys: new Map([...keys, [id, key]]) });
+  replaceRing(file, { ...ring, active: id, keys: new Map([...keys, [id, key]]) });
   return id;
 }
 
 /** Removes a key. Throws KeyRingError when it is the active one, or unknown. */
 export function removeKey(file: string, id: string): void {
-  const { active, keys } = readRing(file);
+  const { keys, ...ring } = readRing(file);
+  const { active } = ring;
   if (!keys.has(id)) {
     throw new KeyRingError(`key ring ${file} has no key "${id}": it has ${[...keys.keys()].join(', ')}`);
   }
@@ -99,7 +103,16 @@ export function removeKey(file: string, id: string): void {
       `key "${id}" is the active one of key ring ${file}: add another key first (keyring add), then rewrap`,
     );
   }
-  replaceRing(file, { active, keys: new Map([...keys].filter(([other]) => other !== id)) });
+  replaceRing(file, { ...ring, keys: new Map([...keys].filter(([other]) => other !== id)) });
+}
+
+/** Replaces the signing keys by what `change` makes of them. What it throws leaves the file as it is. */
+export function changeSigningKeys(
+  file: string,
+  change: (keys: readonly SigningKey[]) => readonly SigningKey[],
+): void {
+  const ring = readRing(file);
+  replaceRing(file, { ...ring, signing: change(ring.signing) });
 }
 
 /** Returns a short hash by which keys can be compared across files without revealing them. */
@@ -161,7 +174,8 @@ function notReplaced(file: string, error: unknown): KeyRingError {
   );
 }
 
-function textOf({ active, keys }: RingKeys): string {
+function textOf({ active, keys, signing }: RingKeys): string {
   const encoded = Object.fromEntries([...keys].map(([id, key]) => [id, key.toString('base64')]));
-  return `${JSON.stringify({ active, keys: encoded }, null, 2)}\n`;
+  const written = signing.length === 0 ? {} : { signing: signingText(signing) };
+  return `${JSON.stringify({ active, keys: encoded, ...written }, null, 2)}\n`;
 }

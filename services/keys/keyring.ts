@@ -6,7 +6,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { keysOf, signerAt } from './key-schedule.ts';
 import { createRing, KeyRingError, parseRing, type RingKeys, readRing } from './keyring-file.ts';
+import { privateKeyOf, type SigningKey } from './signing-keys.ts';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -15,6 +18,8 @@ const SEAL_KEY_BYTES = 32;
 const SEAL_PURPOSE = 'hookrail directory record seal';
 /** The shortest time between two reads of the file for an unknown key: it is read while a delivery waits. */
 const REREAD_MS = 1000;
+/** How often the file is looked at while signing keys are used: a new one is published long before it signs. */
+const LOOK_MS = 5000;
 
 export interface Sealed {
   readonly keyId: string;
@@ -24,7 +29,7 @@ export interface Sealed {
 /**
  * Seals secrets, stored and on streams, with AES-256-GCM and the keys of a ring file (keyring-file.ts): the active key
  * seals, every key opens. An unknown key is looked up in the file again, so a replaced file needs no restart. A key
- * once read is kept for as long as the process runs.
+ * once read is kept for as long as the process runs. The platform's signing keys are those that the file has now.
  */
 export class KeyRing {
   readonly #file: string;
@@ -32,6 +37,10 @@ export class KeyRing {
   /** Derived from the ring's keys (HKDF-SHA256), by their ids. */
   readonly #sealKeys = new Map<string, KeyObject>();
   #readAt = Number.NEGATIVE_INFINITY;
+  readonly #privateKeys = new WeakMap<SigningKey, KeyObject>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Tells one version of the file from another. */
+  #seen = '';
 
   private constructor(file: string, ring: RingKeys) {
     this.#file = file;
@@ -45,8 +54,9 @@ export class KeyRing {
 
   /** Returns a ring without keys, for a process that neither seals nor opens a secret. The file is never read. */
   static empty(file: string): KeyRing {
-    const ring = new KeyRing(file, { active: '', keys: new Map() });
+    const ring = new KeyRing(file, { active: '', keys: new Map(), signing: [] });
     ring.#readAt = Number.POSITIVE_INFINITY;
+    ring.#lookedAt = Number.POSITIVE_INFINITY;
     return ring;
   }
 
@@ -55,7 +65,7 @@ export class KeyRing {
     return new KeyRing(file, parseRing(text, file));
   }
 
-  /** Writes a new ring with one key, readable by its owner only. Never overwrites. */
+  /** Writes a new ring with one key that seals, readable by its owner only. Never overwrites. */
   static create(file: string): void {
     createRing(file);
   }
@@ -97,6 +107,39 @@ export class KeyRing {
     return this.#ring.keys.has(keyId);
   }
 
+  /** Returns the platform's private key that signs at a time, milliseconds since the epoch; null when there is none. */
+  signer(environment: string, at: number): KeyObject | null {
+    const signer = signerAt(this.signingKeys(environment), environment, at);
+    if (!signer) return null;
+    const known = this.#privateKeys.get(signer);
+    if (known) return known;
+    const key = privateKeyOf(signer.seed);
+    this.#privateKeys.set(signer, key);
+    return key;
+  }
+
+  /** Returns the platform's signing keys of an environment, in the order in which they sign, as the file has them now. */
+  signingKeys(environment: string): readonly SigningKey[] {
+    this.#look();
+    return keysOf(this.#ring.signing, environment);
+  }
+
+  /** Reads the file again when it was replaced. While it cannot be read, the keys are those that were read last. */
+  #look(): void {
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    try {
+      const { ino, mtimeMs, size } = statSync(this.#file);
+      const seen = `${ino} ${mtimeMs} ${size}`;
+      if (seen === this.#seen) return;
+      this.reread();
+      this.#seen = seen;
+    } catch {
+      // Missing or half-written now: it is looked at again.
+    }
+  }
+
   /** Returns one line per missing key that endpoints need (its id, and the number of endpoints). */
   lacks(needed: Iterable<readonly [keyId: string, endpoints: number]>): string[] {
     return [...needed]
@@ -109,7 +152,7 @@ export class KeyRing {
 
   /** Reads the file again. Throws KeyRingError, and changes nothing, when it cannot be used. */
   reread(): void {
-    const { active, keys } = readRing(this.#file);
+    const { active, keys, signing } = readRing(this.#file);
     for (const [id, key] of keys) {
       const known = this.#ring.keys.get(id);
       if (known && !known.equals(key)) {
@@ -118,7 +161,7 @@ export class KeyRing {
         );
       }
     }
-    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]) };
+    this.#ring = { active, keys: new Map([...this.#ring.keys, ...keys]), signing };
   }
 
   /** Seals text for one owner: opening it requires the same `context`. */

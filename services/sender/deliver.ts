@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { PutAside, Settlement } from '../broker/broker.ts';
 import type { FailureCode } from '../domain/attempt.ts';
 import type { Directory } from '../domain/directory.ts';
@@ -7,7 +8,7 @@ import { type CancelReason, cancelReason, decide } from '../domain/outcome.ts';
 import { parkTask } from '../domain/parking.ts';
 import { ATTEMPTS_MAX, type Tier, tierLasting } from '../domain/retry.ts';
 import { attemptLabel, type Culprits, keepLabel } from '../domain/stalls/stall.ts';
-import type { DeliveryTask, ParkedReason } from '../domain/task.ts';
+import type { DeliveryTask, ParkedReason, SignedWith } from '../domain/task.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Activity, NOT_WATCHED } from '../watchdog/activity.ts';
 import type { Pace, Posted, Transport } from './http/transport.ts';
@@ -23,7 +24,9 @@ const AGAIN_SECONDS = 3;
 export interface DeliverDeps {
   readonly directory: Directory;
   /** Returns the endpoint with its secret opened, or null when it cannot be opened (the opener logs the reason). */
-  readonly open: (endpoint: Endpoint) => OpenedEndpoint | null;
+  readonly open: (endpoint: Endpoint, signedWith?: SignedWith) => OpenedEndpoint | null;
+  /** Returns the platform's key that signs at a time, by the system's clock; absent: there is none at any time. */
+  readonly platformKey?: (at: number) => KeyObject | null;
   readonly transport: Transport;
   readonly network: NetworkWatch;
   /** Logs why attempts wait through our own fault; absent: nothing is logged. */
@@ -124,12 +127,16 @@ function begin(
   const stalls = deps.culprits?.ofTask(task, clock.wall());
   if (stalls) return aside(task, stalls, clock.wall());
 
-  const opened = deps.open(endpoint);
+  const opened = deps.open(endpoint, task.signedWith);
   if (!opened) return parked(task, heldTier(task), 'secret_not_openable', deps);
 
   const startedAt = clock.now();
   const sentAt = clock.wall(startedAt);
-  const { request, signature } = buildRequest(task, opened, clock.system(sentAt), label);
+  const at = clock.system(sentAt);
+  const platformKey = endpoint.publicKeySignature ? (deps.platformKey?.(at) ?? null) : undefined;
+  // Without it, receivers that rely on it would refuse the request, and all its attempts.
+  if (platformKey === null) return parked(task, heldTier(task), 'signing_key_missing', deps);
+  const { request, signature } = buildRequest(task, opened, at, label, platformKey);
   const begun = { endpoint, opened, startedAt, sentAt, signature };
   transport.post(request, pace, (posted) => ended(begun, posted));
   return null;
@@ -174,6 +181,7 @@ function end(task: DeliveryTask, deps: DeliverDeps, begun: Begun, posted: Posted
 /** Tests reach disabled endpoints too, so that a merchant can test before enabling. */
 function whyCancelled(task: DeliveryTask, endpoint: Endpoint | undefined): CancelReason | null {
   if (!endpoint || endpoint.merchantId !== task.merchantId) return 'endpoint_deleted';
+  if (task.signedWith !== undefined && !endpoint.prepared) return 'endpoint_changed';
   return task.trigger === 'test' ? null : cancelReason(endpoint);
 }
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Endpoint } from '../domain/endpoint.ts';
-import { signingKey, signWith } from '../domain/signature.ts';
+import { signAsPlatform, signingKey, signWith } from '../domain/signature.ts';
 import type { DeliveryTask } from '../domain/task.ts';
 import { authorizationOf, webhookHeaders, webhookTimestamp } from '../domain/webhook-request.ts';
 import { SecretMask } from './http/masking/secret-mask.ts';
@@ -16,8 +16,12 @@ export interface OpenedEndpoint {
   readonly mask: SecretMask;
 }
 
-/** `secret`: the endpoint's signing secret in plain text. */
-export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint {
+/** `secret`: the one that signs, in plain text. `others`: those that a response must not show either. */
+export function openEndpoint(
+  endpoint: Endpoint,
+  secret: string,
+  ...others: readonly string[]
+): OpenedEndpoint {
   const { origin, pathname, search } = new URL(endpoint.url);
   return {
     endpoint,
@@ -25,19 +29,26 @@ export function openEndpoint(endpoint: Endpoint, secret: string): OpenedEndpoint
     path: `${pathname}${search}`,
     key: signingKey(secret),
     authorization: authorizationOf(secret),
-    mask: new SecretMask(secret),
+    mask: new SecretMask(secret, ...others),
   };
 }
 
-/** Returns the request of one attempt, and its signature for the journal. `startedAt`: milliseconds. `label`: for
- * the watchdog. */
+/**
+ * Returns the request of one attempt, and its signature for the journal. `startedAt`: milliseconds. `label`: for the
+ * watchdog. `platformKey`: the key of the signature v1a, where the endpoint asks for it.
+ */
 export function buildRequest(
   task: DeliveryTask,
   opened: OpenedEndpoint,
   startedAt: number,
   label?: string,
+  platformKey?: KeyObject,
 ): { readonly request: WebhookRequest; readonly signature: string } {
-  const signature = signWith(opened.key, task.eventId, webhookTimestamp(startedAt), task.body);
+  const timestamp = webhookTimestamp(startedAt);
+  const own = signWith(opened.key, task.eventId, timestamp, task.body);
+  const signature = platformKey
+    ? `${own} ${signAsPlatform(platformKey, task.eventId, timestamp, task.body)}`
+    : own;
   const headers = webhookHeaders({ delivery: task, startedAt, signature }, opened.authorization);
   const { origin, path, mask } = opened;
   const request = { merchantId: task.merchantId, origin, path, headers, body: task.body, mask, label };

@@ -41,6 +41,8 @@ export interface SenderDeps {
   /** Returns whether the directory is fresh enough to send by. While it is not, nothing is sent. */
   readonly ready: () => boolean;
   readonly keyRing: KeyRing;
+  /** Names the signing keys of the platform that are this service's. */
+  readonly environment: string;
   readonly clock: Clock;
   readonly transport: Transport;
   readonly retryScale: number;
@@ -97,7 +99,8 @@ class RunningSender implements Sender, PendingTaskOwner {
     const opener = new SecretOpener(deps.keyRing, deps.log);
     this.#deliverDeps = {
       directory: deps.directory,
-      open: (endpoint) => opener.open(endpoint),
+      open: (endpoint, signedWith) => opener.open(endpoint, signedWith),
+      platformKey: (at) => opener.platformKey(deps.environment, at),
       transport: deps.transport,
       network: new NetworkWatch(),
       ownFaults: new OwnFaults(deps.clock, deps.log),

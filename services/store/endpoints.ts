@@ -1,4 +1,5 @@
 import type { FailureCode } from '../domain/attempt.ts';
+import type { EndpointCheck } from '../domain/checks/endpoint-check.ts';
 import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Actor, AnswerToStore, Changed } from './change.ts';
@@ -11,6 +12,11 @@ export interface EndpointRecord extends Endpoint {
   /** "…3fK9" */
   readonly secretHint: string;
   readonly secretRotatedAt: number | null;
+  /** "…3fK9" of the prepared secret; null: none is prepared. */
+  readonly preparedHint: string | null;
+  readonly preparedAt: number | null;
+  /** The newest check of its present URL; null: it was not checked. */
+  readonly newestCheck: EndpointCheck | null;
   readonly disabledAt: number | null;
   readonly disabledReason: 'manual' | 'consecutive_failures' | 'gone' | null;
   readonly failureCount: number;
@@ -30,6 +36,8 @@ export interface NewEndpoint {
   readonly secret: SealedSecret;
   readonly secretHint: string;
   readonly legacy: boolean;
+  /** Absent: false. */
+  readonly publicKeySignature?: boolean;
   /** Absent: active. What a disabled one misses can be replayed once it is enabled. */
   readonly status?: 'active' | 'disabled';
 }
@@ -40,15 +48,22 @@ export interface EndpointChange {
   readonly subscribedEvents?: readonly EventType[] | null;
   /** Events that are routed later are rendered in it; what waits for a retry keeps its body. */
   readonly apiVersion?: ApiVersion;
+  readonly publicKeySignature?: boolean;
   /** `active` resets the failure counters. So does another URL: the failures were not at this one. */
   readonly status?: 'active' | 'disabled';
+}
+
+/** A secret to store, with the part of it that may be shown. */
+export interface SecretToStore {
+  readonly sealed: SealedSecret;
+  readonly hint: string;
 }
 
 /** The changes of the single-URL operation (docs/decisions.md, "The single webhook of 2.2.8"). */
 export interface LegacyChange {
   /** Enables the endpoint again, even when the URL is unchanged. */
   readonly url?: string;
-  readonly secret?: { readonly sealed: SealedSecret; readonly hint: string };
+  readonly secret?: SecretToStore;
 }
 
 /** Another endpoint of the merchant has the URL, be it managed or legacy. */
@@ -56,6 +71,12 @@ export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: stri
 export type NotFound = { readonly kind: 'not_found' };
 
 export type EndpointCounts = Readonly<Record<EndpointStatus | 'failing', number>>;
+
+interface SecretOptions {
+  readonly at: number;
+  readonly actor: Actor;
+  readonly answer?: AnswerToStore;
+}
 
 export interface Endpoints {
   create(
@@ -98,12 +119,25 @@ export interface Endpoints {
     change: EndpointChange,
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound>;
+  /**
+   * Puts a secret in force; a prepared one is discarded. `seen`: the prepared secret that the caller knows of, null for none:
+   * when there is another by now, nothing is changed. Absent: whichever there is.
+   */
   rotate(
     merchantId: string,
     uuid: string,
-    secret: { readonly sealed: SealedSecret; readonly hint: string },
-    options: { readonly at: number; readonly actor: Actor; readonly answer?: AnswerToStore },
+    secret: SecretToStore,
+    options: SecretOptions & { readonly seen?: SealedSecret | null },
+  ): Promise<Changed<EndpointRecord> | NotFound | { readonly kind: 'prepared_changed' }>;
+  /** Keeps a secret for the next rotation, in the place of one that was prepared before; null: discards that. */
+  prepare(
+    merchantId: string,
+    uuid: string,
+    secret: SecretToStore | null,
+    options: SecretOptions,
   ): Promise<Changed<EndpointRecord> | NotFound>;
+  /** Keeps what a check has found, in the place of the check before; false when the endpoint or its URL is another by now. */
+  keepCheck(merchantId: string, uuid: string, check: EndpointCheck): Promise<boolean>;
   remove(
     merchantId: string,
     uuid: string,

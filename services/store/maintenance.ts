@@ -43,7 +43,8 @@ export interface Audit {
 
 /** A sealed value and its owner: the input of `KeyRing.open`. */
 export interface SealedThing {
-  readonly kind: 'endpoint' | 'answer';
+  /** `prepared`: the prepared secret of an endpoint. */
+  readonly kind: 'endpoint' | 'prepared' | 'answer';
   /** The endpoint's uuid or the response's scope: also the context that it is sealed for. */
   readonly id: string;
   readonly sealed: SealedSecret;
@@ -68,7 +69,7 @@ export interface RecordsSealed {
  * record of each merchant and endpoint, deleted ones included.
  */
 export interface Sealings {
-  /** Returns how much each key seals now; expired responses are not counted. */
+  /** Returns how many endpoints and responses each key seals now; expired responses are not counted. */
   counts(
     now: number,
   ): Promise<readonly { readonly keyId: string; readonly endpoints: number; readonly answers: number }[]>;
@@ -79,7 +80,7 @@ export interface Sealings {
   ): Promise<readonly (SealedThing & { readonly cursor: string })[]>;
   /**
    * Replaces values with newly sealed ones, with outbox rows and one audit entry. A value that was changed meanwhile
-   * (rotated, deleted) stays as it is. Returns the number of values replaced.
+   * (rotated, deleted) stays as it is. Returns the number of values replaced: a prepared secret is one of its own.
    */
   replace(
     things: readonly Resealed[],

@@ -38,6 +38,7 @@ export type MetricsAnswer = Schemas['Metrics'];
 export type ReplayAnswer = Schemas['Replay'];
 export type ReplayRequest = Omit<Schemas['StartReplay'], 'dry_run'>;
 /** The result is present when the request waited for it and it came in time. */
+export type CheckAnswer = Schemas['EndpointCheck'];
 export type TestAnswer = Schemas['TestQueued'] & Partial<Schemas['TestResult']>;
 
 type DeliveryQuery = NonNullable<operations['listAllDeliveries']['parameters']['query']>;
@@ -134,10 +135,24 @@ export class MerchantApi {
   }
 
   /** A repeat with the same `idempotencyKey` gets the secret that the first one made, and makes none. */
-  rotateSecret(id: string, idempotencyKey?: string): Promise<{ readonly signing_secret: string }> {
+  rotateSecret(
+    id: string,
+    idempotencyKey?: string,
+    body: Schemas['RotateSecret'] = {},
+  ): Promise<{ readonly signing_secret: string }> {
     const header = given({ 'Idempotency-Key': idempotencyKey });
     const params = { path: { id }, header };
-    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params }), SECRET);
+    return bodyOf(this.#client.rest.PATCH(`${ENDPOINT}/secret`, { params, body }), SECRET);
+  }
+
+  /** Makes the secret that the next rotation puts in force; a repeat gets the same one, as of a rotation. */
+  prepareSecret(id: string, idempotencyKey?: string): Promise<{ readonly signing_secret: string }> {
+    const params = { path: { id }, header: given({ 'Idempotency-Key': idempotencyKey }) };
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/secret/prepare`, { params }), SECRET);
+  }
+
+  async discardPrepared(id: string): Promise<void> {
+    await this.#client.rest.DELETE(`${ENDPOINT}/secret/prepare`, { params: { path: { id } } });
   }
 
   async deleteEndpoint(id: string): Promise<void> {
@@ -150,6 +165,13 @@ export class MerchantApi {
     const fetch = this.#client.within(waitSeconds * 1000 + TEST_ANSWER_MS);
     const request = { params: { path: { id }, header }, body: test, fetch };
     return bodyOf(this.#client.rest.POST(`${ENDPOINT}/test`, request), QUEUED);
+  }
+
+  /** Takes the way of a webhook, and sends none. */
+  checkEndpoint(id: string): Promise<CheckAnswer> {
+    // It waits for the server at each of its steps.
+    const fetch = this.#client.within(4 * TEST_ANSWER_MS);
+    return bodyOf(this.#client.rest.POST(`${ENDPOINT}/check`, { params: { path: { id } }, fetch }), CHECK);
   }
 
   /** The endpoint behind the URL of `PATCH /merchant`, which the list leaves out. */
@@ -242,6 +264,10 @@ export class MerchantApi {
   }
 }
 
+const CHECK: Shape = {
+  ...withTexts<CheckAnswer>()('url', 'result'),
+  lists: { steps: withTexts<CheckAnswer['steps'][number]>()('step', 'result', 'says') },
+};
 const QUEUED: Shape = withTexts<Schemas['TestQueued'] & Schemas['Resent']>()('delivery_uuid');
 const SECRET = withTexts<Pick<Schemas['CreatedWebhookEndpoint'], 'signing_secret'>>()('signing_secret');
 const CREATED: Shape = { texts: [...ENDPOINT_SHAPE.texts, ...SECRET.texts] };

@@ -15,6 +15,8 @@ export interface TestChoices {
   readonly corporate?: string | undefined;
   /** Seconds; 0 = do not wait for the result. */
   readonly wait: number;
+  /** Whether the prepared secret signs it. */
+  readonly prepared?: boolean | undefined;
 }
 
 const WAIT_SECONDS_MAX = 30;
@@ -37,13 +39,18 @@ export async function sendTest(
   const who = asUser
     ? { user_uuid: choices.user ?? randomUUID() }
     : { corporate_uuid: choices.corporate ?? randomUUID() };
-  const request = api.testEndpoint(endpoint, { type, subType, ...who }, Math.floor(choices.wait));
+  const request = api.testEndpoint(
+    endpoint,
+    { type, subType, ...who, ...(choices.prepared ? { signed_with: 'prepared' as const } : {}) },
+    Math.floor(choices.wait),
+  );
   const answer = await output.during(() => 'waiting for the receiver', request);
   output.item(answer, () => describeTest(answer, `${type}/${subType}`, output));
   if (['failed', 'exhausted', 'refused', 'cancelled'].includes(answer.status)) {
     // The result has no detail; the delivery log has it.
     const delivery = await api.delivery(endpoint, answer.delivery_uuid).catch(notFound);
-    const advice = delivery && (await deliveryAdvice(api, delivery));
+    // The usual advice is about the secret in force.
+    const advice = delivery && !choices.prepared ? await deliveryAdvice(api, delivery) : undefined;
     const message = 'the test webhook was not delivered';
     throw new CommandFailure(EXIT.expectation, advice ? `${message}: ${advice.says}` : message, [
       `see the attempt: hookrail sim deliveries get ${answer.delivery_uuid}`,

@@ -1,4 +1,9 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createPublicKey, verify } from 'node:crypto';
+import {
+  checkPlatform,
+  type PlatformKey,
+  platformSigned,
+} from '../../services/domain/verification/platform-signature.ts';
 import {
   areEqual,
   type CapturedRequest,
@@ -10,14 +15,19 @@ import {
   type Verdict,
 } from '../../services/domain/verification/verification.ts';
 
-/** Verifies a request on Node (`judge` has the rules). `nowSeconds`: unix time. */
+/**
+ * Verifies a request on Node (`judge` has the rules). `nowSeconds`: unix time. `platformKeys`: of the platform, where a
+ * receiver relies on its signature.
+ */
 export function verifyRequest(
   request: CapturedRequest,
   secret: string,
   nowSeconds: number,
   toleranceSeconds: number = TOLERANCE_SECONDS_DEFAULT,
+  platformKeys?: readonly PlatformKey[],
 ): Verdict {
-  return judge({ request, secret, nowSeconds, toleranceSeconds }, signedForm(request, secret));
+  const platform = platformKeys && checkPlatform(request, platformKeys, signer(request, platformKeys));
+  return judge({ request, secret, nowSeconds, toleranceSeconds }, signedForm(request, secret), platform);
 }
 
 function signedForm(request: CapturedRequest, secret: string): Form | undefined {
@@ -27,4 +37,13 @@ function signedForm(request: CapturedRequest, secret: string): Form | undefined 
     if (signatures.some((signature) => areEqual(signature, made))) return form;
   }
   return undefined;
+}
+
+/** Returns the key that has made one of the signatures v1a. */
+function signer(request: CapturedRequest, keys: readonly PlatformKey[]): PlatformKey | undefined {
+  const { message, signatures } = platformSigned(request);
+  return keys.find(({ x }) => {
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return signatures.some((signature) => verify(null, message, key, signature));
+  });
 }

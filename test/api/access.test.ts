@@ -133,7 +133,11 @@ function idsOf(idClass: IdClass, name: string, ownIds: Ids): readonly string[] {
 }
 
 /** Opened by a session of the console, or by a link: test/api/portal has their matrix. The others are public. */
-const WITHOUT_KEY: readonly string[] = ['/console/session', '/.well-known/webhook-sources'];
+const WITHOUT_KEY: readonly string[] = [
+  '/console/session',
+  '/.well-known/webhook-keys',
+  '/.well-known/webhook-sources',
+];
 const keyed = operations().filter(({ path }) => !WITHOUT_KEY.includes(path));
 
 const cases = keyed.map(({ method, path, operation }) => {

@@ -89,6 +89,7 @@ describe('the lists of values in the API description', () => {
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
+      'RotateSecret',
       'TestWebhook',
       'TriggerEvent',
       'StartReplay',
@@ -118,6 +119,7 @@ describe('the lists of values in the API description', () => {
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
+      'RotateSecret',
       'TestWebhook',
       'TriggerEvent',
     ];
@@ -134,6 +136,7 @@ describe('the lists of values in the API description', () => {
       'CreateWebhookEndpoint',
       'UpdateWebhookEndpoint',
       'UpdateMerchantWebhook',
+      'RotateSecret',
       'TestWebhook',
       'StartReplay',
       'ProducerEvent',

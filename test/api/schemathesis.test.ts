@@ -12,10 +12,11 @@ import { entityKindsOf, subTypesOf } from '../../services/domain/catalog/catalog
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { ALL_KINDS } from '../samples/sample-options.ts';
 import { operations } from '../support/api/openapi-check.ts';
-import { describeWithSchemathesis, runProgram } from '../support/api/schemathesis.ts';
+import { describeWithSchemathesis } from '../support/api/schemathesis.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWithKafka } from '../support/kafka/suites.ts';
 import { describeWithPostgres } from '../support/postgres/suites.ts';
+import { runProgram } from '../support/python-environment.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { addMerchant } from '../support/service/add-merchant.ts';

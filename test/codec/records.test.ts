@@ -49,6 +49,18 @@ const quarantinedRecord = fc
   .tuple(quarantined, origin, about)
   .map(([record, from, known]) => ({ ...record, ...known, origin: from }));
 const deadLetter = fc.record({ task, reason: text, failureCode: text, at: time });
+const endpointFields = {
+  uuid: text,
+  merchantId: text,
+  url: text,
+  subscribedEvents: or(fc.array(text)),
+  status: text,
+  apiVersion: text,
+  secret: fc.record({ keyId: text, ciphertext: text }),
+  publicKeySignature: fc.boolean(),
+  legacy: fc.boolean(),
+  version: small,
+};
 const change = fc.oneof(
   fc.record({
     kind: fc.constant('merchant'),
@@ -69,17 +81,10 @@ const change = fc.oneof(
     id: text,
     version: small,
     value: or(
-      fc.record({
-        uuid: text,
-        merchantId: text,
-        url: text,
-        subscribedEvents: or(fc.array(text)),
-        status: text,
-        apiVersion: text,
-        secret: fc.record({ keyId: text, ciphertext: text }),
-        legacy: fc.boolean(),
-        version: small,
-      }),
+      fc.oneof(
+        fc.record(endpointFields),
+        fc.record({ ...endpointFields, prepared: fc.record({ keyId: text, ciphertext: text }) }),
+      ),
     ),
   }),
 ) as unknown as fc.Arbitrary<DirectoryChange>;

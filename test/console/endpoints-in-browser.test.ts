@@ -182,21 +182,33 @@ describe.skipIf(!HAS_BROWSER)('the endpoints of the console', { timeout: FLOW_MA
     await open(page, 'Secret');
     const rotate = page.getByRole('button', { name: 'Rotate now' });
     await rotate.waitFor();
-    expect([
+    const deployed = page.getByLabel('It is deployed');
+    const isOff = async () => [
+      await deployed.isDisabled(),
       await rotate.isDisabled(),
       await page.getByRole('button', { name: 'Send test' }).count(),
-    ]).toEqual([true, 0]);
-    await page.getByLabel('It is deployed').check();
-    await rotate.click();
+    ];
+    expect(await isOff()).toEqual([true, true, 0]);
+    await press(page, 'Prepare a secret');
     const secret = await page.locator('.secret-once code').textContent();
     expect(secret).toMatch(/^whsec_/);
+    expect(await isOff()).toEqual([false, true, 0]);
+    await deployed.check();
     await press(page, 'Send test');
     await page.locator('.answer-of-test', { hasText: 'HTTP 200' }).waitFor();
     expect(arrivalsAt(name).map(({ authorization }) => authorization)).toEqual([`API-Key ${secret}`]);
     expect(await faultsOf(page)).toEqual([]);
+    await rotate.click();
+    await page.getByText('Take the old secret out').first().waitFor();
+    expect(await faultsOf(page)).toEqual([]);
     await page.reload();
     await page.getByText('less than a minute old').waitFor();
     expect(await page.locator('.secret-once').count()).toBe(0);
+    // Discarded, it can no longer be rotated to.
+    await press(page, 'Prepare a secret');
+    await press(page, 'Discard it');
+    await page.getByText('Prepared:').waitFor({ state: 'detached' });
+    expect(await isOff()).toEqual([true, true, 0]);
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -10,7 +10,15 @@ let secret: string;
 const suite = consoleSuite(async () => {
   const service = await startConsoleService();
   const url = `${service.receiver.url}/checked`;
-  const made = await service.sim('endpoints', 'create', '--url', url, '--description', 'checked');
+  const made = await service.sim(
+    'endpoints',
+    'create',
+    '--url',
+    url,
+    '--description',
+    'checked',
+    '--public-key-signature',
+  );
   secret = (made as { signing_secret: string }).signing_secret;
   await service.sim('trigger', 'fiatToCrypto/PENDING');
   return service;
@@ -38,12 +46,14 @@ describe.skipIf(!HAS_BROWSER)('the check of a signature', { timeout: FLOW_MAX_MS
     page.on('request', (request) => sent.push(request.url() + (request.postData() ?? '')));
     await page.getByLabel('Secret of the endpoint').fill(secret);
     await says(page, 'Authentic: a receiver takes it');
+    await says(page, /the platform has made it, with the key/);
     const headers = page.getByLabel('Headers');
     const body = page.getByLabel('Body', { exact: true });
     const [head, text] = [await headers.inputValue(), await body.inputValue()];
 
     await body.fill(`${text}\n`);
     await says(page, /the body ends with a line break \(LF\)/);
+    await says(page, /the one public key does not verify it/);
     await body.fill(JSON.stringify(JSON.parse(text), null, 2).replace(/: (\d+)(?=[,\n])/, ': $1.000'));
     await says(page, /and has the same data/);
     await body.fill(text.replace('PENDING', 'SUCCESS'));
@@ -61,7 +71,10 @@ describe.skipIf(!HAS_BROWSER)('the check of a signature', { timeout: FLOW_MAX_MS
 
     // Only the delivery with which the body is compared is asked for.
     expect(
-      sent.filter((request) => !/\/deliveries\/[0-9a-f-]{36}$|\/merchant$|webhook-endpoints\?/.test(request)),
+      sent.filter(
+        (request) =>
+          !/\/deliveries\/[0-9a-f-]{36}$|\/merchant$|webhook-endpoints\?|webhook-keys$/.test(request),
+      ),
     ).toEqual([]);
     expect(sent.join(' ')).not.toContain(secret.slice('whsec_'.length));
     await page.reload();

@@ -15,6 +15,7 @@ function endpoint(uuid: string, merchantId: string, version: number): Endpoint {
     status: 'active',
     apiVersion: '2.3.8',
     secret: { keyId: 'k1', ciphertext: '' },
+    publicKeySignature: false,
     legacy: false,
     version,
   };
@@ -52,6 +53,18 @@ describe('the directory', () => {
     });
     for (const id of ['a', 'b', 'c']) directory.apply(sealed(id, 1, 'k1'));
     expect([...directory.sealedWith]).toEqual([['k1', 3]]);
+    const prepared = (version: number, keyId: string): DirectoryChange => ({
+      ...{ kind: 'endpoint', id: 'c', version },
+      value: { ...endpoint('c', 'm', version), prepared: { keyId, ciphertext: '' } },
+    });
+    directory.apply(prepared(2, 'k1'));
+    expect([...directory.sealedWith]).toEqual([['k1', 3]]);
+    directory.apply(prepared(3, 'k3'));
+    expect([...directory.sealedWith]).toEqual([
+      ['k1', 3],
+      ['k3', 1],
+    ]);
+    directory.apply(sealed('c', 4, 'k1'));
     directory.apply(sealed('a', 2, 'k2'));
     directory.apply(sealed('a', 1, 'k1'));
     directory.apply(remove('b', 2));
@@ -59,7 +72,7 @@ describe('the directory', () => {
       ['k1', 1],
       ['k2', 1],
     ]);
-    directory.apply(sealed('c', 2, 'k2'));
+    directory.apply(sealed('c', 5, 'k2'));
     expect([...directory.sealedWith]).toEqual([['k2', 2]]);
   });
 

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { IS_LONG_RUN, seedOf, sizeOf } from '../support/long-runs.ts';
-import { ModelMerchant, QUOTA, type Wish } from '../support/models/management-model.ts';
+import { ModelMerchant, QUOTA } from '../support/models/management-model.ts';
+import type { Wish } from '../support/models/management-wishes.ts';
 import type { Answer } from '../support/service/merchant-client.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
 import { anotherMerchant } from '../support/service/merchants.ts';
@@ -133,12 +134,16 @@ const create = fc.record(
     description,
     subscribed_events: filter.filter((types) => types !== null),
     api_version: fc.constantFrom('2.2.8', '2.3.8'),
+    public_key_signature: fc.boolean(),
   },
   { requiredKeys: ['url', 'description'] },
 );
 const patch = fc
   .record(
-    { url, description, subscribed_events: filter, status: fc.constantFrom('active', 'disabled') },
+    {
+      ...{ url, description, subscribed_events: filter, public_key_signature: fc.boolean() },
+      status: fc.constantFrom('active', 'disabled'),
+    },
     optional,
   )
   .filter((json) => Object.keys(json).length > 0);
@@ -153,6 +158,8 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 4, arbitrary: create.map((json) => ({ kind: 'create' as const, json })) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('patch' as const), target, json: patch }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rotate' as const), target }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('prepare' as const), target }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('discard' as const), target }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), target }) },
   {
     weight: 2,

@@ -51,6 +51,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
   const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
   const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
   const rotated = (await merchant.request('PATCH', `${resource}/secret`)).body.signing_secret;
+  const prepared = (await merchant.request('POST', `${resource}/secret/prepare`)).body.signing_secret;
   const chosen = 'chosen-canary-of-the-merchant';
   const single = { webhook_url: `${receiver.url}/single`, webhook_secret: chosen };
   expect((await merchant.request('PATCH', '/merchant', single)).status).toBe(200);
@@ -59,7 +60,20 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     receiver.arrivals.some((arrival) => arrival.status === 200),
   );
 
+  const { delivery_uuid: test } = (
+    await merchant.request('POST', `${resource}/test`, {
+      ...{ type: 'KYC', subType: 'FULL_USER', user_uuid: '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11' },
+      signed_with: 'prepared',
+    })
+  ).body;
+  const ofTest = await eventually('the receiver sends the prepared secret back', async () => {
+    const answer = await merchant.request('GET', `${resource}/deliveries/${test}`);
+    return answer.body.attempts.length > 0 ? answer : undefined;
+  });
+  expect(ofTest.body.attempts[0].response_body).toContain('API-Key whsec_[secret removed]');
+
   const answers = [
+    ofTest,
     await merchant.request('GET', resource),
     await merchant.request('GET', '/merchant/webhook-endpoints'),
     await merchant.request('GET', '/merchant'),
@@ -83,9 +97,14 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
   expect(metrics).toContain('hookrail_');
   expect(await service.end('SIGTERM')).toBe(0);
 
-  const secrets = [endpoint.signing_secret, rotated, chosen, setup.apiKey, setup.producerKey].flatMap(
-    (secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')],
-  );
+  const secrets = [
+    endpoint.signing_secret,
+    rotated,
+    prepared,
+    chosen,
+    setup.apiKey,
+    setup.producerKey,
+  ].flatMap((secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')]);
   expect(filesWith(secrets)).toEqual([]);
   for (const secret of secrets) {
     expect(service.output.filter((line) => line.includes(secret))).toEqual([]);

@@ -70,6 +70,7 @@ beforeEach(async () => {
     directory,
     clock,
     keyRing,
+    environment: 'sandbox',
     log: createLogger('silent'),
     registry: new Registry(),
   };
@@ -108,6 +109,7 @@ async function publishDirectory(keyRing: KeyRing): Promise<void> {
     status: 'active',
     apiVersion: '2.3.8',
     secret: keyRing.seal(`whsec_${Buffer.alloc(32).toString('base64')}`, ENDPOINT),
+    publicKeySignature: false,
     legacy: false,
     version: 1,
   } as const;

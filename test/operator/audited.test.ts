@@ -3,9 +3,10 @@
  * read personal data. Every command line and every operation of the API is in a list here: a new one must be, too. The
  * same with a running service and on the stopped store.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KeyRing } from '../../services/keys/keyring.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { SERVED } from '../../services/operator/commands/served.ts';
 import { operatorWords } from '../../services/operator.ts';
@@ -41,6 +42,13 @@ const changes = (action: string, argv: Line['argv'] = () => [], more: Partial<Li
 });
 
 const inDataDir = (name: string) => join(setup.dataDir, name);
+
+/** A ring without signing keys, for each round: the tests run once beside a service and once without. */
+const spareRing = () => {
+  const file = inDataDir(`signing-${hookrail === null ? 'offline' : 'online'}.json`);
+  if (!existsSync(file)) KeyRing.create(file);
+  return file;
+};
 
 /** Every command line, in an order in which each can be carried out. */
 const LINES: Readonly<Record<string, Line>> = {
@@ -81,6 +89,16 @@ const LINES: Readonly<Record<string, Line>> = {
   'keyring list': reads(),
   'keyring rewrap': changes('keyring.rewrap'),
   'keyring remove': changes('keyring.remove', () => ['--id', 'k1'], { offline: true }),
+  'signing-keys create': changes('keyring.create_signing_key', () => ['--ring', spareRing()], {
+    kept: keep('signingKey', 'created'),
+  }),
+  'signing-keys list': reads(),
+  'signing-keys rotate': changes('keyring.rotate_signing_key', () => ['--ring', spareRing()], {
+    kept: keep('signingKey', 'created'),
+  }),
+  'signing-keys retire': changes('keyring.retire_signing_key', () => [
+    ...['--ring', spareRing(), '--kid', made.signingKey ?? ''],
+  ]),
   'entity erase': changes('entity.erased', () => ['--entity', crypto.randomUUID(), '--yes']),
   'replay start': changes('replay.create', () => ['--since', '1h', '--only', 'missing'], {
     kept: keep('replay', 'replayId'),
@@ -111,7 +129,7 @@ const WITHOUT_LINE: Readonly<Record<string, string>> = {
   'deliveries summary': 'reads; the console',
   'clock show': 'reads; the simulator',
   'clock step': 'the simulator: see the last test here',
-  'keyring note': 'adds the entries of keyring create, add and remove',
+  'keyring note': 'adds the entries of keyring create, add and remove, and of signing-keys',
 };
 
 const where = () =>

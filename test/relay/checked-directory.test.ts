@@ -60,7 +60,7 @@ const endpoint = (id: string, version: number, change: Partial<Endpoint> = {}): 
   value: {
     ...{ uuid: id, merchantId: MERCHANT, url: `https://example.com/${version}`, subscribedEvents: null },
     ...{ status: 'active', apiVersion: '2.3.8', secret: { keyId: 'k1', ciphertext: 'sealed' } },
-    ...{ legacy: false, version, ...change },
+    ...{ publicKeySignature: false, legacy: false, version, ...change },
   },
 });
 

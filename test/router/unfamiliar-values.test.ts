@@ -42,6 +42,7 @@ beforeAll(async () => {
     status: 'active',
     apiVersion: '2.3.8',
     secret: { keyId: 'k', ciphertext: '' },
+    publicKeySignature: false,
     legacy: false,
     version: 1,
   } as const;

@@ -70,6 +70,9 @@ def before_call(context, case, kwargs):
     # The first request needs both parts, and a secret that is easy to guess is refused: most that the generator makes are.
     if name == "updateMerchantWebhook" and body is not None and often(case):
         body.update(webhook_url=f"{RECEIVER_URL}/{uuid.uuid4()}", webhook_secret=str(uuid.uuid4()))
+    # Most endpoints have no prepared secret.
+    if name == "rotateWebhookEndpointSecret" and body is not None and often(case):
+        body.pop("use", None)
     if name == "publishEvents" and often(case):
         case.body = chance.sample(EVENTS, chance.randint(1, 3))
     # A cursor that nobody gave is refused, and no schema can say which were given.

@@ -94,6 +94,7 @@ function put(change: Partial<Endpoint> & { plain?: string }): void {
     status: 'active',
     apiVersion: '2.3.8',
     secret: keyRing.seal(plain, endpointId),
+    publicKeySignature: false,
     legacy: false,
     version,
     ...rest,

@@ -89,6 +89,7 @@ function addEndpoint(directory: Directory, url: string): DeliveryTask {
     status: 'active' as const,
     apiVersion: '2.3.8' as const,
     secret: keyRing.seal(SECRET, uuid),
+    publicKeySignature: false,
     legacy: false,
     version: 1,
   };

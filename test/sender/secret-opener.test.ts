@@ -26,7 +26,7 @@ beforeEach(() => {
 function endpointOf(uuid: string, secret: Endpoint['secret']): Endpoint {
   return {
     ...{ uuid, secret, merchantId: 'm', url: 'https://hooks.merchant.com/x', subscribedEvents: null },
-    ...{ status: 'active', apiVersion: '2.3.8', legacy: false, version: 1 },
+    ...{ status: 'active', apiVersion: '2.3.8', publicKeySignature: false, legacy: false, version: 1 },
   };
 }
 
@@ -44,6 +44,35 @@ test('a secret that its key does not open is logged once per endpoint', () => {
   const endpoint = endpointOf('a', { keyId: 'k1', ciphertext: Buffer.alloc(40).toString('base64') });
   for (let i = 0; i < 3; i += 1) expect(opener.open(endpoint)).toBeNull();
   expect(said('cannot be opened')).toHaveLength(1);
+});
+
+const PREPARED = newSecret(new Uint8Array(32).map((_byte, index) => index + 1));
+
+test('a prepared secret signs what asks for it, and responses show neither of the two', () => {
+  const ring = KeyRing.read(file);
+  const endpoint = { ...endpointOf('a', ring.seal(SECRET, 'a')), prepared: ring.seal(PREPARED, 'a') };
+  const [inForce, next] = [opener.open(endpoint), opener.open(endpoint, 'prepared')];
+  expect(inForce?.authorization).toBe(`API-Key ${SECRET}`);
+  expect(next?.authorization).toBe(`API-Key ${PREPARED}`);
+  expect(opener.open(endpoint, 'prepared')).toBe(next);
+  for (const opened of [inForce, next])
+    for (const secret of [SECRET, PREPARED]) {
+      const page = Buffer.from(`expected ${secret}, sorry`);
+      const shown = opened?.mask.inBody(page, { take: () => true });
+      // The padding is the same in all.
+      expect(shown?.toString()).toMatch(/^expected whsec_\[secret removed\]=?, sorry$/);
+    }
+  expect(opener.open(endpointOf('b', ring.seal(SECRET, 'b')), 'prepared')).toBeNull();
+});
+
+test('a prepared secret that cannot be opened holds nothing back', () => {
+  const lost = { keyId: 'lost', ciphertext: 'AAAA' };
+  const damaged = { keyId: 'k1', ciphertext: Buffer.alloc(40).toString('base64') };
+  for (const prepared of [lost, damaged]) {
+    const endpoint = { ...endpointOf('a', KeyRing.read(file).seal(SECRET, 'a')), prepared };
+    expect(opener.open(endpoint)?.authorization).toBe(`API-Key ${SECRET}`);
+    expect(opener.open(endpoint, 'prepared')).toBeNull();
+  }
 });
 
 test('a key that is added to the file is found, also for endpoints that failed before', async () => {

@@ -80,6 +80,7 @@ export async function start(broker: Broker, answer: Answer, change: Partial<Send
       status: 'active',
       apiVersion: '2.3.8',
       secret: keyRing.seal('whsec_AAAABBBBCCCCDDDD', id),
+      publicKeySignature: false,
       legacy: false,
       version: 1,
     } as const;
@@ -94,6 +95,7 @@ export async function start(broker: Broker, answer: Answer, change: Partial<Send
     directory,
     ready: () => true,
     keyRing,
+    environment: 'sandbox',
     clock,
     transport,
     retryScale: 100,

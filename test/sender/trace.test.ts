@@ -101,6 +101,7 @@ async function startSenderAnd({ answer, traceparent, ...tracing }: SenderParts) 
     ...deps,
     broker,
     keyRing,
+    environment: 'sandbox',
     transport,
     ready: () => true,
     retryScale: 10_000,
@@ -131,6 +132,7 @@ function directoryOf(url: string): Directory {
     status: 'active',
     apiVersion: '2.3.8',
     secret: keyRing.seal(SECRET, endpointId),
+    publicKeySignature: false,
     legacy: false,
     version: 1,
   } as const;

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newApiKey } from '../../services/domain/api-key.ts';
+import { publicKeySet } from '../../services/keys/key-schedule.ts';
+import { newSigningKey } from '../../services/keys/signing-keys.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { EXIT } from '../../simulator/exit.ts';
 import { openAuthority } from '../../simulator/receiver/certificate-authority.ts';
@@ -203,6 +205,17 @@ test('a captured request is verified offline, at the time it was sent', async ()
     true,
     false,
   ]);
+  // The sandbox has a key of its own, and has not made this one.
+  const keys = join(setup.dataDir, 'keys.json');
+  writeFileSync(keys, JSON.stringify(publicKeySet([newSigningKey('sandbox', 0)], 'sandbox')));
+  const forged = await simHere([...args, '--secret', secret, '--keys', keys]);
+  expect(forged.code).toBe(EXIT.expectation);
+  expect(JSON.parse(forged.stdout).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([
+    { name: 'v1a', ok: false, detail: expect.stringContaining('there is no signature v1a') },
+  ]);
+  writeFileSync(keys, '{"key": []}');
+  const noKeys = await simHere([...args, '--secret', secret, '--keys', keys]);
+  expect([noKeys.code, noKeys.stderr]).toEqual([EXIT.usage, expect.stringContaining('it is no JWK set')]);
   writeFileSync(files.body, `${body}\n`);
   expect((await simHere([...args, '--secret', secret])).code).toBe(EXIT.expectation);
 });

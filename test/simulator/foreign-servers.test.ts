@@ -179,6 +179,8 @@ describe('hostile texts do nothing to a terminal', () => {
     'missed',
     'trigger KYC/FULL_USER',
     `endpoints test ${uuid}`,
+    `endpoints check ${uuid}`,
+    `endpoints prepare ${uuid}`,
     `endpoints rotate ${uuid}`,
     'endpoints create --url https://a.example/',
     'doctor',

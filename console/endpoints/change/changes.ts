@@ -17,10 +17,21 @@ export const createEndpoint = (body: Schemas['CreateWebhookEndpoint'], key: stri
 export const updateEndpoint = (id: string, body: EndpointChange) =>
   bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}', { params: { path: { id } }, body }));
 
-export function rotateSecret(id: string, key: string) {
+const PREPARE = '/merchant/webhook-endpoints/{id}/secret/prepare';
+
+export const prepareSecret = (id: string, key: string) =>
+  bodyOf(rest.POST(PREPARE, { params: { path: { id }, header: keyed(key) } }));
+
+export const discardPrepared = (id: string) => rest.DELETE(PREPARE, { params: { path: { id } } });
+
+/** Puts the prepared secret in force; refused when somebody has discarded it. */
+export function rotateToPrepared(id: string, key: string) {
   const params = { path: { id }, header: keyed(key) };
-  return bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}/secret', { params }));
+  return bodyOf(rest.PATCH('/merchant/webhook-endpoints/{id}/secret', { params, body: { use: 'prepared' } }));
 }
+
+export const checkEndpoint = (id: string) =>
+  bodyOf(rest.POST('/merchant/webhook-endpoints/{id}/check', { params: { path: { id } } }));
 
 export const deleteEndpoint = (id: string) =>
   rest.DELETE('/merchant/webhook-endpoints/{id}', { params: { path: { id } } });

@@ -12,16 +12,20 @@ export function SecretAge({ endpoint }: { readonly endpoint: Endpoint }) {
   return <>{ageMs < MINUTE_MS ? 'less than a minute' : formatDuration(ageMs)} old</>;
 }
 
+interface SecretOnceProps {
+  readonly secret: string;
+  /** What gives another one. */
+  readonly ifLost?: string;
+}
+
 /** A secret that no other response has. */
-export function SecretOnce({ secret }: { readonly secret: string }) {
+export function SecretOnce({ secret, ifLost = 'rotate the secret for another one' }: SecretOnceProps) {
   return (
     <div className="secret-once">
       <p>
         <code>{secret}</code> <Copy text={secret} what="the secret" />
       </p>
-      <p className="warning">
-        It is shown only here and only now. If it is lost, rotate the secret for another one.
-      </p>
+      <p className="warning">It is shown only here and only now. If it is lost, {ifLost}.</p>
     </div>
   );
 }

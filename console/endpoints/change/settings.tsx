@@ -8,9 +8,14 @@ import { Warnings } from '../shown.tsx';
 import { type EndpointChange, updateEndpoint, useChange } from './changes.ts';
 import { EndpointFields, type Fields } from './endpoint-fields.tsx';
 
-/** Changes URL, description and filter; says before what each change means. */
+/** What was changed and not saved yet. */
+interface Draft extends Partial<Fields> {
+  readonly isSignedByPlatform?: boolean;
+}
+
+/** Changes URL, description, filter and signature; says before what each change means. */
 export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
-  const [draft, setDraft] = useState<Partial<Fields>>({});
+  const [draft, setDraft] = useState<Draft>({});
   const readOnly = useReadOnly();
   const { mutateAsync, data, error, isPending, reset } = useChange((body: EndpointChange) =>
     updateEndpoint(endpoint.uuid, body),
@@ -21,7 +26,8 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
     filter: endpoint.subscribed_events as Fields['filter'],
     ...draft,
   };
-  const body = changeOf(endpoint, fields);
+  const { isSignedByPlatform = endpoint.public_key_signature } = draft;
+  const body = changeOf(endpoint, fields, isSignedByPlatform);
   const isChanged = Object.keys(body).length > 0;
   const isEmpty = fields.filter?.length === 0;
   const save = () => {
@@ -43,6 +49,10 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
           version={endpoint.api_version as ApiVersion}
           onChange={change}
         />
+        <SignatureField
+          value={isSignedByPlatform}
+          onChange={(value) => setDraft({ ...draft, isSignedByPlatform: value })}
+        />
         <Meaning body={body} />
         <p className="row">
           <Button
@@ -63,24 +73,47 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
+function SignatureField(props: { readonly value: boolean; readonly onChange: (value: boolean) => void }) {
+  return (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={props.value}
+        onChange={({ target }) => props.onChange(target.checked)}
+      />
+      Sign with the platform’s own key too (v1a): nobody who has seen a webhook can make the next one
+    </label>
+  );
+}
+
 /** Returns what differs from the endpoint as it is. */
-function changeOf(endpoint: Endpoint, { url, description, filter }: Fields): EndpointChange {
+function changeOf(
+  endpoint: Endpoint,
+  { url, description, filter }: Fields,
+  isSignedByPlatform: boolean,
+): EndpointChange {
   const isSame =
     [...(filter ?? ['all'])].sort().join() === [...(endpoint.subscribed_events ?? ['all'])].sort().join();
   return {
     ...(url === endpoint.url ? {} : { url }),
     ...(description === endpoint.description ? {} : { description }),
     ...(isSame ? {} : { subscribed_events: filter === null ? null : [...filter] }),
+    ...(isSignedByPlatform === endpoint.public_key_signature
+      ? {}
+      : { public_key_signature: isSignedByPlatform }),
   };
 }
 
-function Meaning({ body: { url, subscribed_events: filter } }: { readonly body: EndpointChange }) {
+function Meaning({ body }: { readonly body: EndpointChange }) {
+  const { url, subscribed_events: filter, public_key_signature: isSigned } = body;
   const lines = [
     ...(url === undefined ? [] : ['Deliveries that wait go to the new URL, with the same secret.']),
     ...(url === undefined ? [] : ['The count of failures begins anew.']),
     ...(filter === undefined
       ? []
       : ['The filter counts for events from now on. What waits is sent as it is.']),
+    ...(isSigned === true ? ['Each attempt from now on has the signature v1a beside v1.'] : []),
+    ...(isSigned === false ? ['A receiver that relies on v1a refuses every attempt from now on.'] : []),
   ];
   return (
     <ul className="meaning">

@@ -55,12 +55,14 @@ export function TestPanel({ endpoint }: { readonly endpoint: Endpoint }) {
 
 interface TestFormProps {
   readonly endpoint: Endpoint;
+  /** The secret that signs it; absent: the one in force. */
+  readonly signedWith?: 'prepared';
   /** The server has answered with 2xx. */
   readonly onAccepted?: () => void;
 }
 
 /** The form of a test, with the answer in place. */
-export function TestForm({ endpoint, onAccepted }: TestFormProps) {
+export function TestForm({ endpoint, signedWith, onAccepted }: TestFormProps) {
   const names = namesOf(endpoint);
   const [chosen, setChosen] = useState<string>();
   const name = names.find((one) => one === chosen) ?? names.find((one) => USUAL.test(one)) ?? names[0] ?? '';
@@ -68,7 +70,8 @@ export function TestForm({ endpoint, onAccepted }: TestFormProps) {
   const { mutate, data, error, isPending } = useChange(() => {
     const [type, subType = ''] = name.split('/') as [EventType, string];
     const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
-    return sendTest(endpoint.uuid, { type, subType, ...about });
+    const signed = signedWith === undefined ? {} : { signed_with: signedWith };
+    return sendTest(endpoint.uuid, { type, subType, ...about, ...signed });
   });
   const accepted = ({ status }: { readonly status: string }) => {
     if (status === 'delivered') onAccepted?.();

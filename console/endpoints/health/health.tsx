@@ -14,6 +14,7 @@ import { newestQuery, owedQuery } from '../endpoint-reads.ts';
 import { Numbers } from '../shown.tsx';
 import { Verdict, waitingWords } from '../verdict.tsx';
 import { AttemptNumbers } from './attempt-numbers.tsx';
+import { Reach } from './reach.tsx';
 
 const timeOr = (at: string | null) => (at === null ? 'none' : <Time at={at} />);
 
@@ -39,6 +40,7 @@ export function Health({ endpoint }: { readonly endpoint: Endpoint }) {
         />
         <DisableRule endpoint={endpoint} />
       </Panel>
+      <Reach endpoint={endpoint} />
       <AttemptNumbers uuid={uuid} />
       <NewestDeliveries uuid={uuid} />
       <StateChange endpoint={endpoint} waiting={owed.data} />

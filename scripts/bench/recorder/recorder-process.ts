@@ -78,6 +78,7 @@ async function createEndpoints(load: JournalLoad): Promise<void> {
         apiVersion: '2.3.8',
         secret: { keyId: 'k1', ciphertext: '' },
         secretHint: '…abcd',
+        publicKeySignature: false,
         legacy: false,
       },
       { at: wallClock(), actor: { kind: 'operator' }, quota: 1 },

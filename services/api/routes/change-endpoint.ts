@@ -1,20 +1,18 @@
 import type { RequestHandler, Response } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
-import { newSecret, secretHint } from '../../domain/secret.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import { type ApiContext, actorOf, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
-import { type Answer, idempotently, sendJson } from '../idempotency.ts';
+import { sendJson } from '../idempotency.ts';
+import { requireSigningKey } from '../well-known/webhook-keys.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 import { createReplay, scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
-
-const SECRET_BYTES = 32;
 
 interface UpdateBody {
   readonly url?: string;
@@ -22,6 +20,7 @@ interface UpdateBody {
   readonly status?: 'active' | 'disabled';
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
+  readonly public_key_signature?: boolean;
   readonly replay_since?: string;
 }
 
@@ -69,12 +68,15 @@ async function replayBegun(context: ApiContext, scope: ReplayScope, response: Re
 
 function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
   const { url, description, status, subscribed_events: filter, api_version: apiVersion } = body;
+  const { public_key_signature: publicKeySignature } = body;
+  requireSigningKey(context, publicKeySignature === true);
   return {
     ...(url === undefined ? {} : { url: acceptedUrl(url, '/url', context.options.egress) }),
     ...(description === undefined ? {} : { description }),
     ...(status === undefined ? {} : { status }),
     ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
     ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(publicKeySignature === undefined ? {} : { publicKeySignature }),
   };
 }
 
@@ -89,36 +91,6 @@ export function hintAfter(
   if (before.status === 'active' || after.status !== 'active') return undefined;
   const since = before.disabledAt === null ? 'it was disabled' : timestamp(before.disabledAt);
   return `Events since ${since} were not sent to this endpoint and are not resent automatically: replay what you need.`;
-}
-
-/** PATCH /merchant/webhook-endpoints/{id}/secret: once it responds, the old secret is invalid. */
-export function rotateSecret(context: ApiContext): RequestHandler {
-  return async (request, response) => {
-    const uuid = pathId(request, 'id');
-    const merchantId = merchantOf(response);
-    const actor = actorOf(response);
-    await idempotently(context, { request, response, replayWaits: true }, async (remember) => {
-      const at = wholeNow(context.clock);
-      const secret = newSecret(context.random.bytes(SECRET_BYTES));
-      const hint = secretHint(secret);
-      const answer: Answer = {
-        status: 200,
-        headers: {},
-        body: { uuid, signing_secret: secret, secret_hint: hint, secret_rotated_at: timestamp(at) },
-      };
-      const stored = remember(answer);
-      const sealed = context.keyRing.seal(secret, uuid);
-      const result = await context.store.endpoints.rotate(
-        merchantId,
-        uuid,
-        { sealed, hint },
-        { at, actor, ...(stored ? { answer: stored } : {}) },
-      );
-      if (result.kind === 'not_found') throw endpointNotFound();
-      await awaitPublished(context, result.outboxId);
-      return answer;
-    });
-  };
 }
 
 /** DELETE /merchant/webhook-endpoints/{id} */

@@ -2,16 +2,16 @@ import type { RequestHandler } from 'express';
 import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
 import { checkEndpointUrl, type EndpointUrlPolicy } from '../../domain/endpoint-url.ts';
 import type { EventType } from '../../domain/event.ts';
-import { newSecret, secretHint } from '../../domain/secret.ts';
+import { secretHint } from '../../domain/secret.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import { type ApiContext, actorOf, wholeNow } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
+import { requireSigningKey } from '../well-known/webhook-keys.ts';
 import { filterWarnings } from './filter-warnings.ts';
-
-const SECRET_BYTES = 32;
+import { drawSecret } from './secrets.ts';
 
 interface CreateBody {
   readonly url: string;
@@ -20,6 +20,7 @@ interface CreateBody {
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
   readonly status?: 'active' | 'disabled';
+  readonly public_key_signature?: boolean;
 }
 
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
@@ -42,7 +43,7 @@ async function create(
   remember: Remember,
 ): Promise<Answer> {
   const at = wholeNow(context.clock);
-  const secret = newSecret(context.random.bytes(SECRET_BYTES));
+  const secret = drawSecret(context);
   const uuid = context.random.uuid();
   const endpoint = {
     uuid,
@@ -54,8 +55,10 @@ async function create(
     secret: context.keyRing.seal(secret, uuid),
     secretHint: secretHint(secret),
     legacy: false,
+    publicKeySignature: body.public_key_signature ?? false,
     status: body.status ?? 'active',
   };
+  requireSigningKey(context, endpoint.publicKeySignature);
   const warnings = filterWarnings(endpoint);
   const disabled =
     endpoint.status === 'disabled' ? ({ disabledAt: at, disabledReason: 'manual' } as const) : {};
@@ -90,6 +93,9 @@ async function create(
 /** The initial state of a record. The response is made before the commit, because its stored copy commits with it. */
 const BRAND_NEW = {
   secretRotatedAt: null,
+  preparedHint: null,
+  preparedAt: null,
+  newestCheck: null,
   disabledAt: null,
   disabledReason: null,
   failureCount: 0,

@@ -7,6 +7,7 @@ import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
 import type { RequestedDelivery } from '../../domain/requested-task.ts';
+import type { SignedWith } from '../../domain/task.ts';
 import { renderBody } from '../../domain/versions/render.ts';
 import { goneSignal } from '../../process/gone.ts';
 import { sampleEvent } from '../../samples/sample.ts';
@@ -17,6 +18,7 @@ import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
+import { notPrepared } from './secrets.ts';
 
 const PREVIEW_BYTES = 1024;
 
@@ -26,6 +28,11 @@ export interface EventNamed {
   readonly subType: string;
   readonly user_uuid?: string;
   readonly corporate_uuid?: string;
+}
+
+interface TestBody extends EventNamed {
+  /** Absent: the secret in force. */
+  readonly signed_with?: SignedWith;
 }
 
 /** Refuses the operation in production, before anything reads the request. */
@@ -40,16 +47,17 @@ export function refuseInProduction(context: Pick<ApiContext, 'environment'>): Re
 export function testEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
-    const body: EventNamed = request.body;
+    const body: TestBody = request.body;
     checkCombination(body, endpoint.apiVersion);
+    if (body.signed_with === 'prepared' && !endpoint.prepared) throw notPrepared();
     const event = sampleOf(context, endpoint, body);
     const merchant = await context.store.merchants.get(endpoint.merchantId);
-    const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId);
+    const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId, body);
     // Starts waiting before the publish: the attempt may end at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
     await auditRequest(context, response, {
       ...{ merchantId: asked.merchantId, endpointId: asked.endpointId, action: 'delivery.test' },
-      details: { deliveryId: asked.deliveryId, type: event.type, subType: event.subType },
+      details: auditedTest(asked),
     });
     await publishRequested(context, asked);
     const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
@@ -60,6 +68,10 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     response.setHeader('Preference-Applied', `wait=${wait.seconds}`);
     sendJson(response, 200, { ...ids, ...result, warnings });
   };
+}
+
+function auditedTest({ deliveryId, type, subType, signedWith }: RequestedDelivery) {
+  return { deliveryId, type, subType, ...(signedWith === undefined ? {} : { signedWith }) };
 }
 
 /** Checks that type, subType and entity fit together. */
@@ -124,6 +136,7 @@ function deliveryOf(
     readonly event: DomainEvent;
   },
   requestId: string,
+  { signed_with: signedWith }: TestBody,
 ): RequestedDelivery {
   const { endpoint, merchant, event } = of;
   const rendered = renderBody(event, endpoint.apiVersion, {
@@ -146,6 +159,7 @@ function deliveryOf(
     attemptsMax: 1,
     occurredAt: event.occurredAt,
     body: rendered.body,
+    ...(signedWith === undefined ? {} : { signedWith }),
   };
 }
 

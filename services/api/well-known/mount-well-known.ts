@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from 'express';
 import type { ApiContext } from '../context.ts';
 import { route } from '../routes/mount-route.ts';
 import { securityTxt } from './security-txt.ts';
+import { getWebhookKeys } from './webhook-keys.ts';
 import { webhookSources } from './webhook-sources.ts';
 
 /**
@@ -15,6 +16,7 @@ export function mountWellKnown(
 ): void {
   const document = (name: string, ...handlers: RequestHandler[]) =>
     route(app, `/.well-known/${name}`, { get: handlers });
+  document('webhook-keys', ...validated, getWebhookKeys(context));
   document('webhook-sources', ...validated, webhookSources(context));
   document('security.txt', securityTxt(context));
 }

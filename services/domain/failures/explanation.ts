@@ -65,7 +65,7 @@ const CANCELLED: Readonly<Record<CancelReason, string>> = {
   endpoint_deleted: 'the endpoint was deleted. Create it anew to receive the next ones',
   endpoint_disabled: `the endpoint was disabled before it arrived. Enable it (${ENABLE}), then bring it back (${REPLAY})`,
   endpoint_auto_disabled: `hookrail disabled the endpoint because its deliveries kept failing. Mend the receiver, enable the endpoint (${ENABLE}), then bring it back (${REPLAY})`,
-  endpoint_changed: `the endpoint no longer took the event when it was routed again. Bring it back if you want it (${REPLAY})`,
+  endpoint_changed: `the endpoint was changed: it no longer took the event, or no longer had the prepared secret of a test. Bring it back if you want it (${REPLAY})`,
 };
 
 const PARKED: Readonly<Record<ParkedReason, string>> = {
@@ -73,6 +73,8 @@ const PARKED: Readonly<Record<ParkedReason, string>> = {
     'the endpoint has as many requests open as it is given; answer sooner to receive more at once',
   merchant_paused: 'the operator has put your deliveries on hold',
   secret_not_openable: 'the service cannot open the secret of the endpoint: quote this delivery to support',
+  signing_key_missing:
+    'the service lacks the key of the signature v1a that the endpoint asks for: quote this delivery to support',
   machine_limit: 'the service is at a limit of its machine, and continues by itself',
   egress_proxy: 'the proxy of the service does not respond, and it continues by itself',
   origin_connections: 'the server of the endpoint has as many connections open as it is given',

@@ -20,6 +20,15 @@ export function describedFailure(code: string, otherwise: string): string {
   return [code, shortened(otherwise)].filter(Boolean).join(': ');
 }
 
+/** Returns the cause and, where it has one, the remedy of what `describedFailure` returns. */
+export function partsOfDescribed(described: string): {
+  readonly says: string;
+  readonly remedy: string | null;
+} {
+  const [says = '', ...remedy] = described.split('; ');
+  return { says, remedy: remedy.length === 0 ? null : remedy.join('; ') };
+}
+
 /** Describes what undici says of a response that it cannot read: by its code, or by the parser's reason. */
 export function describedResponse({ code = '', message }: Error & { readonly code?: string }): string {
   const [, reason = ''] = /^Response does not match the HTTP\/1\.1 protocol \((.*)\)$/.exec(message) ?? [];

@@ -18,7 +18,8 @@ import { base64Bytes } from './base64.ts';
 /** The most that webhook-timestamp may differ from the receiver's clock, as in the Standard Webhooks libraries. */
 export const TOLERANCE_SECONDS_DEFAULT = 300;
 
-export const CHECKS = ['authorization', 'signature', 'timestamp'] as const;
+/** `v1a`: the signature of the platform's own key (platform-signature.ts), where its public keys are given. */
+export const CHECKS = ['authorization', 'signature', 'timestamp', 'v1a'] as const;
 export type CheckName = (typeof CHECKS)[number];
 
 export interface Check {
@@ -135,13 +136,17 @@ function secretInHeaders(headers: CapturedRequest['headers'], secret: string): r
   return value === secret ? [] : [{ value, undone: [says] }];
 }
 
-/** Judges a request. `made`: the form whose HMAC is among its signatures; undefined when there is none. */
-export function judge(given: Given, made: Form | undefined): Verdict {
+/**
+ * Judges a request. `made`: the form whose HMAC is among its signatures; undefined when there is none. `platform`: the check
+ * of the platform's own signature, by who asks for it.
+ */
+export function judge(given: Given, made: Form | undefined, platform?: Check): Verdict {
   const { headers } = given.request;
   const checks = [
     checkAuthorization(headers.authorization, given.secret),
     checkSignature(given, made),
     checkTimestamp(headers, given),
+    ...(platform ? [platform] : []),
   ];
   return { authentic: checks.every((check) => check.ok), checks };
 }

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { addKey, createRing, fingerprint, readRing, removeKey } from '../../keys/keyring-file.ts';
+import { newSigningKey } from '../../keys/signing-keys.ts';
 import { plain, WIDTH } from '../../messages/text-layout.ts';
+import { systemClock } from '../../process/clock.ts';
 import type { Arguments } from '../commands/arguments.ts';
 import { on, type ToolMeans } from '../commands/command.ts';
 import { OperatorError } from '../commands/operator-error.ts';
@@ -17,20 +19,22 @@ type Usage = readonly {
   readonly records: number;
 }[];
 
-const RING = { ring: { type: 'path', describe: 'The file (HOOKRAIL_KEYRING)' } } as const satisfies Arguments;
-const RUNS = 'here, on the file';
+export const RING = {
+  ring: { type: 'path', describe: 'The file (HOOKRAIL_KEYRING)' },
+} as const satisfies Arguments;
+export const FILE_RUNS = 'here, on the file';
 
 export const KEYRING_COMMANDS = {
   'keyring create': on('tool', {
-    describe: 'Create a key ring; never overwrites a file',
+    describe: 'Create a key ring, with a signing key of this environment; never overwrites a file',
     args: { out: { type: 'path', describe: 'File to write; default: HOOKRAIL_KEYRING' } },
-    runs: RUNS,
+    runs: FILE_RUNS,
     run: async (means, { out }) => {
       const file = out ?? means.config().keyRingFile;
       // The place that the settings name is made; one that was typed may be mistyped.
       if (out === undefined) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      create(file);
-      await note(means, 'create', file, readRing(file).active);
+      create(file, means.config().environment);
+      await noteChange(means, 'create', file, readRing(file).active);
       return { created: file, note: 'keep a copy; without it no signing secret can be read' };
     },
     text: ({ created, note: says }) => plain.fold(`created ${created}: ${says}`, WIDTH),
@@ -38,11 +42,11 @@ export const KEYRING_COMMANDS = {
   'keyring add': on('tool', {
     describe: 'Add a key and make it the active one; the others still open secrets',
     args: RING,
-    runs: RUNS,
+    runs: FILE_RUNS,
     run: async (means, given) => {
       const file = fileOf(means, given);
       const added = addKey(file);
-      await note(means, 'add', file, added);
+      await noteChange(means, 'add', file, added);
       return {
         added,
         keyRing: file,
@@ -55,17 +59,17 @@ export const KEYRING_COMMANDS = {
     isRead: true,
     args: RING,
     columns: ['id', 'active', 'fingerprint', 'endpoints', 'answers', 'records', 'missing'],
-    runs: RUNS,
+    runs: FILE_RUNS,
     run: async (means, given) => keysOf(fileOf(means, given), await usageOf(means)),
   }),
   'keyring remove': on('tool', {
     describe: 'Remove a key that no longer seals anything',
     args: { ...RING, id: { type: 'text', required: true, describe: 'The key' } },
-    runs: RUNS,
+    runs: FILE_RUNS,
     run: async (means, { id, ...given }) => {
       const file = fileOf(means, given);
       refuseUsed(id, await usageOf(means));
-      await note(means, 'remove', file, id);
+      await noteChange(means, 'remove', file, id);
       removeKey(file, id);
       return {
         removed: id,
@@ -76,7 +80,7 @@ export const KEYRING_COMMANDS = {
   }),
 };
 
-function fileOf(means: ToolMeans, { ring }: { readonly ring: string | undefined }): string {
+export function fileOf(means: ToolMeans, { ring }: { readonly ring: string | undefined }): string {
   return ring ?? means.config().keyRingFile;
 }
 
@@ -86,13 +90,18 @@ async function usageOf(means: ToolMeans): Promise<Usage | null> {
 }
 
 /** Records a change of the file in the audit, where there is a store. */
-async function note(means: ToolMeans, change: string, keyRing: string, key: string): Promise<void> {
+export async function noteChange(
+  means: ToolMeans,
+  change: string,
+  keyRing: string,
+  key: string,
+): Promise<void> {
   if (await hasStore(means.config())) await means.ask('keyring note', { change, keyRing, key });
 }
 
-function create(path: string): void {
+function create(path: string, environment: string): void {
   try {
-    createRing(path);
+    createRing(path, [newSigningKey(environment, Math.floor(systemClock().wall()))]);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST')

@@ -2,6 +2,7 @@ import type { Argument } from '../commands/arguments.ts';
 import type { Command, Commands } from '../commands/command.ts';
 import { SERVED } from '../commands/served.ts';
 import { KEYRING_COMMANDS } from './keyring-commands.ts';
+import { SIGNING_KEY_COMMANDS } from './signing-key-commands.ts';
 import { STATUS_COMMANDS } from './status-command.ts';
 import { STORE_COMMANDS } from './store-commands.ts';
 import { COPY_COMMANDS } from './store-copy-command.ts';
@@ -12,6 +13,7 @@ export const COMMANDS: Commands = {
   ...STATUS_COMMANDS,
   ...SERVED,
   ...KEYRING_COMMANDS,
+  ...SIGNING_KEY_COMMANDS,
   ...STORE_COMMANDS,
   ...COPY_COMMANDS,
   ...CLUSTER_COMMANDS,
@@ -26,6 +28,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   events: 'Events of the delivery log',
   portal: 'Links to the console, and its sessions',
   keyring: 'The key ring that seals signing secrets',
+  'signing-keys': 'The platform’s own signing keys, of the signature v1a',
   store: 'Backups of merchants, keys, endpoints and the delivery log, and their move',
   audit: 'Changes, and who made them',
   entity: 'Users and corporates',

@@ -26,6 +26,12 @@ const ERASED = {
   yes: { type: 'flag', describe: 'Confirm: this cannot be undone' },
 } as const satisfies Arguments;
 
+/** The changes of the key ring's file: of its keys, and of the platform's signing keys. */
+const RING_CHANGES = [
+  ...['create', 'add', 'remove'],
+  ...['create_signing_key', 'rotate_signing_key', 'retire_signing_key'],
+];
+
 export const MAINTENANCE_COMMANDS = {
   'audit list': on('store', {
     describe: 'List changes, and who made them',
@@ -50,7 +56,7 @@ export const MAINTENANCE_COMMANDS = {
   'keyring note': on('store', {
     describe: 'Record a change of the key ring’s file, which the tool makes itself',
     args: {
-      change: { type: 'text', required: true, choices: ['create', 'add', 'remove'] },
+      change: { type: 'text', required: true, choices: RING_CHANGES },
       keyRing: { type: 'path', required: true },
       key: { type: 'text', required: true },
     },

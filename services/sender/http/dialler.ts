@@ -6,7 +6,7 @@ import { type Dial, Race } from './address-race.ts';
 import { ConnectFailure, connectFailureOf } from './connect-failure.ts';
 import type { Tunnel, Tunnels } from './egress-proxy.ts';
 import { nameMissingIssuer } from './tls/missing-issuer.ts';
-import { certificateEnd, type KeptSession, keepSession, type TlsSessions } from './tls/tls-session.ts';
+import { certificateEnd, type KeptSession, keepSession, TlsSessions } from './tls/tls-session.ts';
 
 /** Where to connect, with the TLS sessions of earlier connections there, whose certificates were verified. */
 export interface ConnectTarget {
@@ -14,6 +14,16 @@ export interface ConnectTarget {
   readonly host: string;
   readonly port: number;
   readonly sessions: TlsSessions;
+}
+
+/** Returns where the URL of an endpoint leads, without sessions. */
+export function targetOf({ hostname, port }: URL): ConnectTarget {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return {
+    host: isIP(bare) ? bare : hostname,
+    port: port === '' ? 443 : Number(port),
+    sessions: new TlsSessions(),
+  };
 }
 
 /** A connection whose TLS is established and verified. */

@@ -19,18 +19,20 @@ export function failureCodeOf(status: number): FailureCode | null {
 /** Returns the verdict on a response. `fault`: why it was not read whole; null = it was. */
 export function decidedBy(response: ResponseKept, fault: string | null): Exchange {
   const failureCode = failureCodeOf(response.status);
-  const redirect = failureCode === 'http_3xx' ? redirectOf(response) : null;
-  const detail = [`HTTP ${response.status}`, redirect, fault].filter(Boolean).join('; ');
+  const [, location] = response.headers.find(([name]) => name === 'location') ?? [];
+  const redirect = failureCode === 'http_3xx' ? redirectOf(location) : null;
+  const detail = [`HTTP ${response.status}`, redirect?.says, fault].filter(Boolean).join('; ');
   if (failureCode !== null) return { kind: 'failed', failureCode, detail, response };
   return { kind: 'acknowledged', response, fault: fault === null ? null : detail };
 }
 
 /** Says where a redirect leads, without what may be private in it; null where it does not say. */
-function redirectOf({ headers }: ResponseKept): string | null {
-  const [, location] = headers.find(([name]) => name === 'location') ?? [];
+export function redirectOf(
+  location: string | undefined,
+): { readonly to: string; readonly says: string } | null {
   if (location === undefined) return null;
-  const shown = visible(location.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')).slice(0, LOCATION_MAX);
-  return `webhooks follow no redirect, register the URL that it leads to: ${shown}`;
+  const to = visible(location.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//')).slice(0, LOCATION_MAX);
+  return { to, says: `webhooks follow no redirect, register the URL that it leads to: ${to}` };
 }
 
 /** Classifies the error that broke a connection after TLS was established and before a final status. */

@@ -1,10 +1,8 @@
-import { isIP } from 'node:net';
 import { LinkedList, ListNode } from '../../process/linked-list.ts';
 import { Closings } from './closings.ts';
 import type { Connection } from './connection.ts';
-import type { ConnectTarget } from './dialler.ts';
+import { type ConnectTarget, targetOf } from './dialler.ts';
 import type { HttpExchange } from './http-exchange.ts';
-import { TlsSessions } from './tls/tls-session.ts';
 
 export type PooledConnection = Connection<Route>;
 export type PooledExchange = HttpExchange<PooledConnection>;
@@ -103,15 +101,9 @@ export class Origins {
   #remember(url: string): Origin {
     const { originsMax, connectionsPerOriginMax, connectionsPerOriginSlowMax } = this.#limits;
     forgetOne(this.#origins, originsMax, isUnusedOrigin);
-    const { hostname, port } = new URL(url);
-    const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
     const origin: Origin = {
       url,
-      target: {
-        host: isIP(bare) ? bare : hostname,
-        port: port === '' ? 443 : Number(port),
-        sessions: new TlsSessions(),
-      },
+      target: targetOf(new URL(url)),
       routes: new Map(),
       open: 0,
       idle: new LinkedList(),

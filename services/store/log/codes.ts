@@ -60,6 +60,7 @@ export const PARKED_REASON = codes<ParkedReason>('parked reason', {
   egress_proxy: 6,
   origin_connections: 7,
   put_aside: 8,
+  signing_key_missing: 9,
 });
 
 /** In a routing trace; 0 is "delivered to". */

@@ -13,7 +13,17 @@ type Columns = Omit<
   | 'exhausted_count'
   | `last_${string}`
   | `seal_${string}`
->;
+  | `prepared_${string}`
+> &
+  Partial<Record<keyof typeof NOT_PREPARED, null>>;
+
+/** The columns of an endpoint that has no prepared secret: a secret that is set discards it. */
+export const NOT_PREPARED = {
+  prepared_key_id: null,
+  prepared_ciphertext: null,
+  prepared_hint: null,
+  prepared_at: null,
+} as const;
 
 /** Returns what a change makes of an endpoint's columns, and whether its failures no longer count. */
 export function changedColumns(
@@ -36,6 +46,7 @@ export function changedColumns(
         : change.subscribedEvents && JSON.stringify(change.subscribedEvents),
     status: change.status ?? row.status,
     api_version: change.apiVersion ?? row.api_version,
+    public_key_signature: Number(change.publicKeySignature ?? row.public_key_signature === 1),
     activated_at: isActivated || isMoved ? at : row.activated_at,
     disabled_at: isDisabled ? at : isActive ? null : row.disabled_at,
     disabled_reason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
@@ -43,6 +54,8 @@ export function changedColumns(
     secret_ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
     secret_hint: secret?.hint ?? row.secret_hint,
     secret_rotated_at: secret ? at : row.secret_rotated_at,
+    ...(secret ? NOT_PREPARED : {}),
+    newest_check: isMoved ? null : row.newest_check,
     updated_at: at,
   };
   // Failures at another URL do not count for this one.

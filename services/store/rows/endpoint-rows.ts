@@ -1,4 +1,5 @@
 import type { FailureCode } from '../../domain/attempt.ts';
+import type { EndpointCheck } from '../../domain/checks/endpoint-check.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
@@ -23,6 +24,12 @@ export interface EndpointRow extends SealColumns {
   readonly secret_ciphertext: string;
   readonly secret_hint: string;
   readonly secret_rotated_at: number | null;
+  readonly public_key_signature: number;
+  readonly prepared_key_id: string | null;
+  readonly prepared_ciphertext: string | null;
+  readonly prepared_hint: string | null;
+  readonly prepared_at: number | null;
+  readonly newest_check: string | null;
   readonly legacy: number;
   readonly version: number;
   readonly created_at: number;
@@ -49,9 +56,19 @@ export function toEndpoint(row: EndpointRow): Endpoint {
     status: row.status as EndpointStatus,
     apiVersion: row.api_version as ApiVersion,
     secret: { keyId: row.secret_key_id, ciphertext: row.secret_ciphertext },
+    publicKeySignature: row.public_key_signature === 1,
+    ...preparedOf(row),
     legacy: row.legacy === 1,
     version: row.version,
   };
+}
+
+/** Returns the prepared secret of an endpoint, if it has one. */
+export function preparedOf({
+  prepared_key_id: keyId,
+  prepared_ciphertext: ciphertext,
+}: EndpointRow): Pick<Endpoint, 'prepared'> {
+  return keyId === null || ciphertext === null ? {} : { prepared: { keyId, ciphertext } };
 }
 
 export function toEndpointRecord(row: EndpointRow): EndpointRecord {
@@ -62,6 +79,9 @@ export function toEndpointRecord(row: EndpointRow): EndpointRecord {
     updatedAt: row.updated_at,
     secretHint: row.secret_hint,
     secretRotatedAt: row.secret_rotated_at,
+    preparedHint: row.prepared_hint,
+    preparedAt: row.prepared_at,
+    newestCheck: row.newest_check === null ? null : (JSON.parse(row.newest_check) as EndpointCheck),
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason as EndpointRecord['disabledReason'],
     failureCount: row.failure_count,

@@ -1,16 +1,20 @@
 import { CursorInvalid } from '../change.ts';
 
 /**
- * Parses the place in a list of sealed values. Endpoints come first: null = all of them are done. Throws CursorInvalid.
+ * Parses the place in a list of sealed values: the secrets of endpoints come first, then the prepared ones, then responses.
+ * null = all of them are done. Throws CursorInvalid.
  */
 export function parseSealingCursor(cursor: string | undefined): {
   readonly endpoint: number | null;
+  readonly prepared: number | null;
   readonly scope: string;
 } {
-  if (cursor === undefined) return { endpoint: 0, scope: '' };
-  const endpoint = /^endpoint:(\d{1,15})$/.exec(cursor)?.[1];
-  if (endpoint !== undefined) return { endpoint: Number(endpoint), scope: '' };
-  if (cursor.startsWith('answer:')) return { endpoint: null, scope: cursor.slice('answer:'.length) };
+  if (cursor === undefined) return { endpoint: 0, prepared: 0, scope: '' };
+  const [, kind, row] = /^(endpoint|prepared):(\d{1,15})$/.exec(cursor) ?? [];
+  if (kind === 'endpoint') return { endpoint: Number(row), prepared: 0, scope: '' };
+  if (kind === 'prepared') return { endpoint: null, prepared: Number(row), scope: '' };
+  if (cursor.startsWith('answer:'))
+    return { endpoint: null, prepared: null, scope: cursor.slice('answer:'.length) };
   throw new CursorInvalid('the cursor does not belong to this list');
 }
 

@@ -6,6 +6,7 @@ import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../rows/endpoi
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../rows/merchant-rows.ts';
 import { isSound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
+import { NONE_PREPARED } from './endpoint-writes.ts';
 import { addSealedToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
 import { selectEveryEndpoint } from './select-endpoint.ts';
 
@@ -82,18 +83,27 @@ function replaces(tx: Transaction, { version }: DirectoryChange, stored: Directo
 }
 
 async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
-  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
+    endpoint;
+  const { publicKeySignature } = endpoint;
   await tx.change(
     `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, subscribed_events, status, api_version,
      secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
-     disabled_at)
-     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13)
+     disabled_at, public_key_signature, prepared_key_id, prepared_ciphertext, prepared_hint, prepared_at)
+     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14, $15, $16, $17, $18)
      ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
      url = excluded.url, subscribed_events = excluded.subscribed_events,
      status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
-     disabled_reason = NULL, secret_key_id = excluded.secret_key_id,
+     disabled_reason = NULL, public_key_signature = excluded.public_key_signature, secret_key_id = excluded.secret_key_id,
      secret_hint = CASE WHEN e.secret_ciphertext = excluded.secret_ciphertext THEN e.secret_hint
      ELSE excluded.secret_hint END,
+     prepared_key_id = excluded.prepared_key_id,
+     prepared_hint = CASE WHEN e.prepared_ciphertext = excluded.prepared_ciphertext THEN e.prepared_hint
+     ELSE excluded.prepared_hint END,
+     prepared_at = CASE WHEN e.prepared_ciphertext = excluded.prepared_ciphertext THEN e.prepared_at
+     ELSE excluded.prepared_at END,
+     prepared_ciphertext = excluded.prepared_ciphertext,
+     newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
      updated_at = excluded.updated_at, deleted_at = NULL`,
     [
@@ -110,6 +120,8 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
       version,
       at,
       status === 'active' ? null : at,
+      publicKeySignature ? 1 : 0,
+      ...(prepared ? [prepared.keyId, prepared.ciphertext, HINT_UNKNOWN, at] : [null, null, null, null]),
     ],
   );
 }
@@ -121,7 +133,8 @@ async function writeTombstone(tx: Transaction, uuid: string, version: number, at
      secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
      VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, $2, $3, $3, $3, $3)
      ON CONFLICT (uuid) DO UPDATE SET deleted_at = excluded.deleted_at, updated_at = excluded.updated_at,
-     secret_ciphertext = '', secret_hint = '', version = excluded.version`,
+     secret_ciphertext = '', secret_hint = '', ${NONE_PREPARED}, newest_check = NULL,
+     version = excluded.version`,
     [uuid, version, at],
   );
 }

@@ -8,7 +8,7 @@ import type {
   NotFound,
   UrlTaken,
 } from '../endpoints.ts';
-import { changedColumns } from '../rows/endpoint-change.ts';
+import { changedColumns, NOT_PREPARED } from '../rows/endpoint-change.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from '../rows/endpoint-rows.ts';
 import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
@@ -18,13 +18,16 @@ import { selectEndpoint } from './select-endpoint.ts';
 
 /* Changes of endpoints, each with its outbox row, audit entry and stored response. Each takes the merchant's lock first. */
 
-interface ChangeOptions {
+export interface ChangeOptions {
   readonly at: number;
   readonly actor: Actor;
   readonly answer?: AnswerToStore;
 }
 
-type Secret = NonNullable<LegacyChange['secret']>;
+/** Sets the columns of a prepared secret to none. */
+export const NONE_PREPARED = Object.keys(NOT_PREPARED)
+  .map((name) => `${name} = NULL`)
+  .join(', ');
 
 export async function createEndpoint(
   tx: Transaction,
@@ -32,6 +35,7 @@ export async function createEndpoint(
   options: ChangeOptions & { readonly quota: number },
 ): ReturnType<Endpoints['create']> {
   const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
+  const { publicKeySignature = false } = endpoint;
   await tx.lockMerchant(merchantId);
   const taken = await urlTaken(tx, merchantId, url);
   if (taken) return taken;
@@ -52,9 +56,11 @@ export async function createEndpoint(
     ...(endpoint.status === 'disabled'
       ? ['disabled', Math.floor(options.at), 'manual']
       : ['active', null, null]),
+    publicKeySignature ? 1 : 0,
   ]);
   await tx.endpointChanged(uuid, 'kept');
-  return changed(tx, merchantId, uuid, 'endpoint.create', { url, apiVersion, legacy }, options);
+  const told = { url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) };
+  return changedEndpoint(tx, merchantId, uuid, 'endpoint.create', told, options);
 }
 
 export async function updateEndpoint(
@@ -79,26 +85,7 @@ export async function updateEndpoint(
   await tx.endpointChanged(uuid, resetsHealth ? 'none' : 'kept');
   const { secret, ...told } = change;
   const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
-  return changed(tx, merchantId, uuid, 'endpoint.update', details, options);
-}
-
-export async function rotateEndpoint(
-  tx: Transaction,
-  merchantId: string,
-  uuid: string,
-  { sealed, hint }: Secret,
-  options: ChangeOptions,
-): Promise<Changed<EndpointRecord> | NotFound> {
-  await tx.lockMerchant(merchantId);
-  const row = await soundRow(tx, merchantId, uuid);
-  if (!row) return { kind: 'not_found' };
-  await tx.change(
-    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, secret_hint = $4, secret_rotated_at = $5,
-     updated_at = $5, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1`,
-    [row.seq, sealed.keyId, sealed.ciphertext, hint, Math.floor(options.at)],
-  );
-  await tx.endpointChanged(uuid, 'kept');
-  return changed(tx, merchantId, uuid, 'endpoint.rotate', { sealedWith: sealed.keyId }, options);
+  return changedEndpoint(tx, merchantId, uuid, 'endpoint.update', details, options);
 }
 
 export async function removeEndpoint(
@@ -112,7 +99,7 @@ export async function removeEndpoint(
   if (!row) return { kind: 'not_found' };
   const deleted = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
-     version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
+     ${NONE_PREPARED}, newest_check = NULL, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
     [row.seq, Math.floor(at)],
   );
   await tx.endpointChanged(uuid, 'deleted');
@@ -132,7 +119,11 @@ function lockedRow(tx: Transaction, merchantId: string, uuid: string): Promise<E
 }
 
 /** Returns the endpoint, locked, to build a change on. Throws RecordRefused. */
-async function soundRow(tx: Transaction, merchantId: string, uuid: string): Promise<EndpointRow | undefined> {
+export async function soundRow(
+  tx: Transaction,
+  merchantId: string,
+  uuid: string,
+): Promise<EndpointRow | undefined> {
   const row = await lockedRow(tx, merchantId, uuid);
   if (row) refuseUnsound(tx.seals, toEndpointChange({ ...row, deleted_at: null }));
   return row;
@@ -171,7 +162,8 @@ async function mayRevive(tx: Transaction, { uuid, merchantId, legacy }: NewEndpo
   throw new Error(`endpoint ${uuid} exists or existed before: a new endpoint needs a new uuid`);
 }
 
-async function changed(
+/** Adds what accompanies a change of an endpoint, and returns the record that it made. */
+export async function changedEndpoint(
   tx: Transaction,
   merchantId: string,
   uuid: string,
@@ -191,14 +183,15 @@ async function changed(
 function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
-    disabled_at, disabled_reason)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14)`;
+    disabled_at, disabled_reason, public_key_signature)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15)`;
 }
 
 function revive({ dialect }: Transaction): string {
   return `UPDATE endpoint SET ${dialect.newNumber} merchant_id = $2, url = $3, description = $4,
     subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
     secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
-    updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14, deleted_at = NULL
+    updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14,
+    public_key_signature = $15, deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }

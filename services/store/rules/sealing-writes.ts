@@ -4,6 +4,7 @@ import { type EndpointRow, toEndpoint, toEndpointChange } from '../rows/endpoint
 import { isSound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
+import { SECRET_COLUMNS } from './reads/sealings.ts';
 import { selectEndpoint } from './select-endpoint.ts';
 
 /**
@@ -19,8 +20,8 @@ export async function replaceSealed(
   let answers = 0;
   // In one order, so that two that replace do not wait in a circle.
   for (const thing of [...things].sort((one, other) => (one.id < other.id ? -1 : 1))) {
-    if (thing.kind === 'endpoint') endpoints += await replaceEndpoint(tx, thing);
-    else answers += await replaceAnswer(tx, thing);
+    if (thing.kind === 'answer') answers += await replaceAnswer(tx, thing);
+    else endpoints += await replaceSecret(tx, SECRET_COLUMNS[thing.kind], thing);
   }
   if (endpoints + answers > 0) {
     const details = { sealedWith: things[0]?.resealed.keyId, endpoints, answers };
@@ -29,7 +30,11 @@ export async function replaceSealed(
   return { endpoints, answers };
 }
 
-async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Resealed): Promise<number> {
+async function replaceSecret(
+  tx: Transaction,
+  column: (typeof SECRET_COLUMNS)[keyof typeof SECRET_COLUMNS],
+  { id, sealed, resealed }: Resealed,
+): Promise<number> {
   const stored = await tx.first<EndpointRow>(
     `${selectEndpoint(tx.dialect, 'e.uuid = $1')} ${tx.dialect.forUpdate('e')}`,
     [id],
@@ -37,8 +42,8 @@ async function replaceEndpoint(tx: Transaction, { id, sealed, resealed }: Reseal
   if (!stored || !isSound(tx.seals, toEndpointChange({ ...stored, deleted_at: null }))) return 0;
   // Not updated_at, which merchants see: the secret is the same.
   const replaced = await tx.change(
-    `UPDATE endpoint SET secret_key_id = $2, secret_ciphertext = $3, version = ${tx.dialect.nextVersion('version')}
-     WHERE uuid = $1 AND secret_key_id = $4 AND secret_ciphertext = $5 AND deleted_at IS NULL`,
+    `UPDATE endpoint SET ${column}_key_id = $2, ${column}_ciphertext = $3, version = ${tx.dialect.nextVersion('version')}
+     WHERE uuid = $1 AND ${column}_key_id = $4 AND ${column}_ciphertext = $5 AND deleted_at IS NULL`,
     [id, resealed.keyId, resealed.ciphertext, sealed.keyId, sealed.ciphertext],
   );
   if (replaced === 0) return 0;

@@ -1,7 +1,8 @@
 import { claim, keep, release } from './answer-writes.ts';
 import type { BoundRules, Rules } from './bind.ts';
+import { keepEndpointCheck } from './check-writes.ts';
 import { adoptChanges, publishAgain } from './directory-restore.ts';
-import { createEndpoint, removeEndpoint, rotateEndpoint, updateEndpoint } from './endpoint-writes.ts';
+import { createEndpoint, removeEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { finishErasure, orderErasure } from './erasure-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
 import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
@@ -10,6 +11,7 @@ import { createPortalSession, openPortalSession, revokePortalSessions } from './
 import { addAbove, sealRecords } from './record-sealing.ts';
 import { advanceReplay, createReplay, finishReplay } from './replay-writes.ts';
 import { replaceSealed } from './sealing-writes.ts';
+import { prepareSecret, rotateEndpoint } from './secret-writes.ts';
 
 /** The changes that are the same in every store, by the part of the port that they are for; each is a transaction. */
 export const WRITES = {
@@ -19,8 +21,10 @@ export const WRITES = {
     create: createEndpoint,
     update: updateEndpoint,
     rotate: rotateEndpoint,
+    prepare: prepareSecret,
     remove: removeEndpoint,
     setLegacy: setLegacyEndpoint,
+    keepCheck: keepEndpointCheck,
   },
   answers: { claim, release, keep },
   outbox: { published: forgetPublished, addAgain: publishAgain, addAbove, adopt: adoptChanges },

@@ -26,6 +26,9 @@ describe('POST /merchant/webhook-endpoints', () => {
       environment: 'sandbox',
       failure_count: 0,
       secret_rotated_at: null,
+      prepared_secret_hint: null,
+      secret_prepared_at: null,
+      newest_check: null,
       disabled_at: null,
       last_failure: null,
     });

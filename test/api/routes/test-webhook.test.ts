@@ -21,6 +21,22 @@ const send = (uuid: string, json: unknown, headers = {}) =>
 const kyc = { type: 'KYC', subType: 'FULL_USER', user_uuid: user };
 
 describe('a test webhook', () => {
+  test('is signed with the prepared secret when it asks so, and refused when none is prepared', async () => {
+    const { uuid } = await createEndpoint(api);
+    const json = { ...kyc, signed_with: 'prepared' };
+    const refused = await send(uuid, json);
+    expect([refused.status, refused.body.code]).toEqual([409, 'secret_not_prepared']);
+    await api.call('POST', `${ENDPOINTS}/${uuid}/secret/prepare`);
+    const { body } = await send(uuid, json, wait);
+    const taskOf = (id: string) => sent.tasks.find(({ deliveryId }) => deliveryId === id);
+    expect(taskOf(body.delivery_uuid)).toMatchObject({ trigger: 'test', signedWith: 'prepared' });
+    const [entry] = await api.store.audit.list({ endpointId: uuid, limit: 1 });
+    expect(entry).toMatchObject({ action: 'delivery.test', details: { signedWith: 'prepared' } });
+    const plain = await send(uuid, kyc, wait);
+    expect(taskOf(plain.body.delivery_uuid)).not.toHaveProperty('signedWith');
+    expect((await send(uuid, { ...kyc, signed_with: 'other' })).status).toBe(400);
+  });
+
   test('is queued at once, or answered with the attempt’s result with Prefer: wait', async () => {
     const { uuid } = await createEndpoint(api);
     const queued = await send(uuid, kyc);

@@ -195,9 +195,12 @@ function lifeOfAnEndpoint(test: StoreUnderTest): void {
 
   it('keeps acknowledged changes through a crash', async () => {
     const uuid = randomUUID();
-    const { record } = await createEndpoint(test.store, MERCHANT, uuid);
+    const { record } = await createEndpoint(test.store, MERCHANT, uuid, { publicKeySignature: true });
+    expect(record.publicKeySignature).toBe(true);
     const store = await test.crashAndReopen();
     expect(await store.endpoints.get(MERCHANT, uuid)).toEqual(record);
+    const [change] = await store.outbox.pending(1);
+    expect(change?.change.value).toMatchObject({ publicKeySignature: true });
     expect(await store.outbox.pending(10)).toHaveLength(1);
   });
 }

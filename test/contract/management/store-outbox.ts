@@ -160,7 +160,10 @@ function adoptedChanges(test: StoreUnderTest): void {
     } as const;
     const changes: DirectoryChange[] = [
       put({ ...plain(a), url: b.url, version: 2 }),
-      put({ ...plain(b), url: a.url, version: 5, secret, status: 'auto_disabled', apiVersion: '2.2.8' }),
+      put({
+        ...{ ...plain(b), url: a.url, version: 5, secret, prepared: secret },
+        ...{ status: 'auto_disabled', apiVersion: '2.2.8' },
+      }),
       { kind: 'endpoint', id: gone, version: 2, value: null },
       { kind: 'endpoint', id: randomUUID(), version: 3, value: null },
       put(unseen),
@@ -177,6 +180,7 @@ function adoptedChanges(test: StoreUnderTest): void {
       version: 5,
       secret,
       secretHint: '…',
+      ...{ prepared: secret, preparedHint: '…', preparedAt: START + 9 },
       status: 'auto_disabled',
       apiVersion: '2.2.8',
       disabledAt: START + 9,
@@ -256,6 +260,10 @@ const put = (value: Endpoint): DirectoryChange => ({
 
 /** Returns the fields of a record that the directory has. */
 function plain(endpoint: Endpoint): Endpoint {
-  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
-  return { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version };
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret } = endpoint;
+  const { publicKeySignature, legacy, version } = endpoint;
+  return {
+    ...{ uuid, merchantId, url, subscribedEvents, status, apiVersion, secret },
+    ...{ publicKeySignature, legacy, version },
+  };
 }

@@ -43,6 +43,10 @@ const CHANGES: readonly (readonly [what: string, set: string])[] = [
     'the secret, by that of a sibling',
     `secret_ciphertext = (SELECT secret_ciphertext FROM endpoint WHERE uuid = '$sibling')`,
   ],
+  [
+    'the prepared secret, by the one in force',
+    'prepared_key_id = secret_key_id, prepared_ciphertext = secret_ciphertext',
+  ],
   ['the seal, by that of a sibling', `seal_mac = (SELECT seal_mac FROM endpoint WHERE uuid = '$sibling')`],
   [
     'the seal, to none',

@@ -105,26 +105,30 @@ test('docs/guides/move-to-2.3.8.md, there and back', { timeout: TEST_MS }, async
 });
 
 test('docs/guides/rotate-a-secret.md, with a response that was lost', { timeout: TEST_MS }, async () => {
-  const [list = '', rotate = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate');
-  const [rotateBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate', 2);
+  const [list = '', prepare = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Prepare');
+  const [prepareBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Prepare', 2);
   const [send = '', sendBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Verify');
-  const [failed = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Verify', 2);
+  const [rotate = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate');
+  const [rotateBySim = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate', 2);
+  const [failed = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'Rotate', 3);
   const [legacy = ''] = commandsOf('docs/guides/rotate-a-secret.md', 'The webhook of 2.2.8');
 
   const made = await json(`hookrail sim endpoints create --url ${here('/rotated')} --output json`);
   const [listed] = (await json(list)).data;
   expect(listed.uuid).toBe(made.uuid);
   const at = { [ID]: made.uuid };
-  const { signing_secret: secret } = await json(rotate, at);
+  const { signing_secret: secret } = await json(prepare, at);
   expect(secret).toMatch(/^whsec_/);
   expect(secret).not.toBe(made.signing_secret);
-  // The response was lost: the same secret again, and no second rotation.
+  // The response was lost: the same secret again, and no other one.
+  expect((await json(prepare, at)).signing_secret).toBe(secret);
+  expect(await type(prepareBySim, at)).toContain(secret);
+  expect(await json(send, at)).toMatchObject({ status: 'delivered' });
+  expect(await type(sendBySim, at)).toContain('200');
   expect((await json(rotate, at)).signing_secret).toBe(secret);
   expect(await type(rotateBySim, at)).toContain(secret);
   const { secret_hint } = await json(`hookrail sim endpoints get ${made.uuid} --output json`);
   expect(secret_hint).toBe(secretHint(secret));
-  expect(await json(send, at)).toMatchObject({ status: 'delivered' });
-  expect(await type(sendBySim, at)).toContain('200');
   expect((await json(failed)).data).toEqual([]);
 
   const register = `hookrail sim endpoints delete ${made.uuid}

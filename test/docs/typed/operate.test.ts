@@ -136,6 +136,18 @@ test('the commands under "Commands"', { timeout: TEST_MS }, async () => {
   expect((await terminal.type(keyring)).stdout).toContain('k1');
 });
 
+test('the commands under "The platform’s signing keys"', { timeout: TEST_MS }, async () => {
+  const [list = '', rotate = '', retire = '', ...more] = commandsOf(
+    'docs/operate/tasks.md',
+    "The platform's signing keys",
+  );
+  expect(more).toEqual([]);
+  expect((await terminal.type(list)).stdout).toContain('signing');
+  const { created } = await json(rotate);
+  await terminal.type(retire, { '<kid>': created });
+  expect((await terminal.type(list)).stdout).not.toContain(created);
+});
+
 test('the commands under "Quarantine"', { timeout: TEST_MS }, async () => {
   const [list = '', show = '', replay = '', ...more] = commandsOf('docs/operate/tasks.md', 'Quarantine');
   expect(more).toEqual([]);

@@ -24,6 +24,7 @@ const ENDPOINT: Endpoint = {
   status: 'active',
   apiVersion: '2.3.8',
   secret: { keyId: 'k1', ciphertext: 'sealed' },
+  publicKeySignature: true,
   legacy: false,
   version: 4,
 };
@@ -74,6 +75,8 @@ describe('a seal', () => {
     ['API version', { apiVersion: '2.2.8' }],
     ['sealed secret', { secret: { keyId: 'k1', ciphertext: 'of a sibling' } }],
     ['key of the secret', { secret: { keyId: 'k2', ciphertext: 'sealed' } }],
+    ['signature of the platform’s key', { publicKeySignature: false }],
+    ['prepared secret', { prepared: { keyId: 'k1', ciphertext: 'of before' } }],
     ['kind of endpoint', { legacy: true }],
   ])('does not fit when the %s was changed', (_what, change) => {
     const { seal } = seals.sealed(endpoint());
@@ -151,6 +154,8 @@ test('no two records have the same bytes', () => {
     endpoint({ url: '', merchantId: 'a-merchanthttps://example.com/hooks' }),
     endpoint({ secret: { keyId: 'k', ciphertext: '1sealed' } }),
     endpoint({ secret: { keyId: 'k1sealed', ciphertext: '' } }),
+    endpoint({ prepared: { keyId: 'k1', ciphertext: 'sealed' } }),
+    endpoint({ prepared: { keyId: 'k1sealed', ciphertext: '' } }),
     endpoint({ version: 2 ** 40 }),
     { ...endpoint(), version: 5 },
     merchant(),
@@ -174,9 +179,9 @@ test('a record of any length has its bytes, also where a text is long or has cha
 
 test('the bytes of a record are what earlier seals were made of', () => {
   expect(Buffer.from(canonicalRecord(deleted)).toString('latin1')).toBe(
-    '\x01\x00\x00\x00\x1bhookrail directory record 1\x01\x00\x00\x00\x08endpoint\x01\x00\x00\x00\x0ban-endpoint' +
+    '\x01\x00\x00\x00\x1bhookrail directory record 2\x01\x00\x00\x00\x08endpoint\x01\x00\x00\x00\x0ban-endpoint' +
       '\x02\x00\x00\x00\x00\x00\x00\x00\x05\x00',
   );
   const { mac } = seals.sealed(endpoint()).seal;
-  expect(mac).toMatchInlineSnapshot(`"g9t3FGVlm3bpMKxRa9YhbV1U1ttvl342u4NlAOoumFA="`);
+  expect(mac).toMatchInlineSnapshot(`"HHCK7QpVeLO0x4or00bWdbga8nqeD7gMmelLz5dgHj0="`);
 });

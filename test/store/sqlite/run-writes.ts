@@ -15,6 +15,7 @@ const endpoint = {
   apiVersion: '2.2.8',
   secret: sealed,
   secretHint: 'hint',
+  publicKeySignature: false,
   legacy: false,
 } as const;
 const replay = {

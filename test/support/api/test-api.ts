@@ -7,15 +7,19 @@ import { type Api, type ApiOptions, startApi } from '../../../services/api/api.t
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { readConfig } from '../../../services/config/config.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
+import type { CheckUrl } from '../../../services/domain/checks/endpoint-check.ts';
 import { Directory } from '../../../services/domain/directory.ts';
 import type { HealthPolicy } from '../../../services/domain/health.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
+import { createRing } from '../../../services/keys/keyring-file.ts';
+import { newSigningKey } from '../../../services/keys/signing-keys.ts';
 import { type Clock, systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { PublishedChanges } from '../../../services/relay/published-changes.ts';
 import { startRelay } from '../../../services/relay/start-relay.ts';
 import { Replayer, replayedDeliveries } from '../../../services/replayer/replayer.ts';
 import type { ReplayPace } from '../../../services/replayer/turns.ts';
+import { EndpointChecker } from '../../../services/sender/http/check/endpoint-checker.ts';
 import { parsePostgresUrl } from '../../../services/store/postgres/client/postgres-address.ts';
 import { migrateDatabase } from '../../../services/store/postgres/migrations/migrate.ts';
 import { openPostgresStore } from '../../../services/store/postgres/postgres-store.ts';
@@ -74,6 +78,8 @@ export interface TestApiOptions extends Partial<ApiOptions> {
   readonly replayPace?: Partial<ReplayPace>;
   /** The system's by default. */
   readonly clock?: Clock;
+  /** By default every name has no address. */
+  readonly checkUrl?: CheckUrl;
   /** The URL of an empty database: two apis share it, each on a store of its own, and requests go to them in turn. */
   readonly postgresUrl?: string;
 }
@@ -87,11 +93,12 @@ export async function startTestApi({
   replayPace,
   postgresUrl,
   clock = systemClock(),
+  checkUrl = nowhere(clock),
   ...options
 }: TestApiOptions = {}): Promise<TestApi> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookrail-api-'));
   const ringFile = join(dataDir, 'keyring.json');
-  KeyRing.create(ringFile);
+  createRing(ringFile, [newSigningKey('sandbox', 0)]);
   const keyRing = KeyRing.read(ringFile);
   const stores = await openStores(dataDir, { clock, keyRing, healthPolicy: HEALTH_POLICY }, postgresUrl);
   const [store] = stores;
@@ -128,7 +135,7 @@ export async function startTestApi({
         environment,
         options: { ...OPTIONS, ...options, limits: { ...LIMITS, ...options.limits } },
       };
-      apis.push(await startApi({ ...deps, ...own, ...set, keyRing, random: systemRandom }));
+      apis.push(await startApi({ ...deps, ...own, ...set, keyRing, checkUrl, random: systemRandom }));
     }
   } catch (error) {
     await close();
@@ -142,6 +149,13 @@ export async function startTestApi({
     return callApi(url, who.keys.own, method, path, callOptions);
   };
   return { api, replayer, store, broker, directory, keyRing, clock, registry, logged, ...who, call, close };
+}
+
+/** Checks URLs where no name has an address. */
+function nowhere(clock: Clock): CheckUrl {
+  const limits = { connectTimeoutMs: 1000, totalTimeoutMs: 1000 };
+  const { egress } = OPTIONS;
+  return new EndpointChecker({ clock, ...limits, egress, extraCa: null, resolve: async () => [] }).check;
 }
 
 /** There is no recorder here. */

@@ -1,41 +1,10 @@
 /** A model of a merchant's endpoints, without a store: predicts their state after each request, for the model test. */
 import { expect } from 'vitest';
 import type { Answer, MerchantClient } from '../service/merchant-client.ts';
+import type { EndpointAnswer, Expected, Json, Sent, Wish } from './management-wishes.ts';
 
 const ENDPOINTS = '/merchant/webhook-endpoints';
 export const QUOTA = 4;
-
-// biome-ignore lint/suspicious/noExplicitAny: a response of the API; the model names the properties it expects.
-export type EndpointAnswer = Record<string, any>;
-
-/** A request that changes something or is refused. `target`: the index of an endpoint, existing or deleted. */
-export type Wish =
-  | { readonly kind: 'create'; readonly json: Json }
-  | { readonly kind: 'patch'; readonly target: number; readonly json: Json }
-  | { readonly kind: 'rotate'; readonly target: number }
-  | { readonly kind: 'delete'; readonly target: number }
-  | { readonly kind: 'single'; readonly json: Json };
-type Json = Readonly<Record<string, unknown>>;
-
-/** The expected response to a request, and its effect on the model. */
-interface Expected {
-  readonly status: number;
-  readonly code?: string;
-  /**
-   * Checks the response to a successful request and updates the model. `isRepeat`: the same request was carried out
-   * before, and its response was lost.
-   */
-  readonly apply?: (body: EndpointAnswer, isRepeat?: boolean) => void;
-}
-
-/** A request ready to send; sending it twice sends the same request. */
-export interface Sent {
-  readonly method: string;
-  readonly path: string;
-  readonly json?: Json;
-  readonly headers: Record<string, string>;
-  readonly expected: Expected;
-}
 
 export class ModelMerchant {
   readonly name: string;
@@ -72,6 +41,15 @@ export class ModelMerchant {
           headers: {},
           expected: this.#patch(uuid, wish.json),
         };
+      }
+      case 'prepare': {
+        const uuid = this.#uuidOf(wish.target);
+        const headers = { 'idempotency-key': crypto.randomUUID() };
+        return { method: 'POST', path: preparePath(uuid), headers, expected: this.#prepare(uuid) };
+      }
+      case 'discard': {
+        const uuid = this.#uuidOf(wish.target);
+        return { method: 'DELETE', path: preparePath(uuid), headers: {}, expected: this.#discard(uuid) };
       }
       case 'rotate': {
         const uuid = this.#uuidOf(wish.target);
@@ -174,6 +152,7 @@ export class ModelMerchant {
           uuid: expect.any(String),
           subscribed_events: null,
           api_version: '2.3.8',
+          public_key_signature: false,
           ...json,
           status: 'active',
           environment: 'sandbox',
@@ -181,6 +160,9 @@ export class ModelMerchant {
           updated_at: record.created_at,
           secret_hint: hintOf(secret),
           secret_rotated_at: null,
+          prepared_secret_hint: null,
+          secret_prepared_at: null,
+          newest_check: null,
           disabled_at: null,
           disabled_reason: null,
           failure_count: 0,
@@ -228,9 +210,33 @@ export class ModelMerchant {
         expect(body.uuid).toBe(uuid);
         expect(body.secret_hint).toBe(hintOf(body.signing_secret));
         const { secret_hint, secret_rotated_at } = body;
-        Object.assign(before, { secret_hint, secret_rotated_at, updated_at: secret_rotated_at });
+        // A prepared secret is the one that a rotation puts in force.
+        expect([null, secret_hint]).toContain(before.prepared_secret_hint);
+        Object.assign(before, {
+          ...{ secret_hint, secret_rotated_at, updated_at: secret_rotated_at },
+          ...NOT_PREPARED,
+        });
       },
     };
+  }
+
+  #prepare(uuid: string): Expected {
+    const before = this.#living(uuid);
+    if (!before) return { status: 404, code: 'webhook_endpoint_not_found' };
+    return {
+      status: 200,
+      apply: ({ signing_secret, ...body }) => {
+        const { secret_prepared_at } = body;
+        expect(body).toEqual({ uuid, prepared_secret_hint: hintOf(signing_secret), secret_prepared_at });
+        Object.assign(before, body);
+      },
+    };
+  }
+
+  #discard(uuid: string): Expected {
+    const before = this.#living(uuid);
+    if (!before) return { status: 404, code: 'webhook_endpoint_not_found' };
+    return { status: 204, apply: () => void Object.assign(before, NOT_PREPARED) };
   }
 
   #delete(uuid: string): Expected {
@@ -281,6 +287,10 @@ export class ModelMerchant {
     return this.living.find((each) => each.uuid === uuid);
   }
 }
+
+const NOT_PREPARED = { prepared_secret_hint: null, secret_prepared_at: null };
+
+const preparePath = (uuid: string) => `${ENDPOINTS}/${uuid}/secret/prepare`;
 
 /** The last four characters, of which 16 others must be left. */
 function hintOf(secret: string): string {

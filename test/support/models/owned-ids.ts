@@ -83,6 +83,8 @@ export class OwnedIds {
     if (created.status !== 201)
       throw new Error(`creating an endpoint returned ${created.status}: ${created.text}`);
     const { uuid } = created.body;
+    // A discard has something to discard.
+    await api.call('POST', `${ENDPOINTS}/${uuid}/secret/prepare`, { key: api.keys[of] });
     const merchantId = of === 'own' ? api.merchantId : api.foreignMerchantId;
     const event = {
       ...eventNumber(merchantId, this.#made, occurredAt === undefined ? {} : { occurredAt }),

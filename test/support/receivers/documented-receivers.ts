@@ -60,14 +60,15 @@ export function isInstalled([command, ...args]: Runtime['probe']): boolean {
   return spawnSync(command, args).status === 0;
 }
 
-/** Resolves when the receiver takes connections; rejects with its output when it ends instead. */
+/** `more`: further variables. Resolves when the receiver takes connections; rejects with its output when it ends instead. */
 export async function startReceiverIn(
   runtime: Runtime,
   secret: string,
   port: number,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<RunningReceiver> {
   const scratch = mkdtempSync(join(tmpdir(), 'hookrail-receiver-'));
-  const env = { ...process.env, TMPDIR: scratch, WEBHOOK_SECRET: secret, PORT: `${port}` };
+  const env = { ...process.env, ...more, TMPDIR: scratch, WEBHOOK_SECRET: secret, PORT: `${port}` };
   if (runtime.build) {
     const [compiler, ...args] = runtime.build(scratch);
     const { status, stderr } = spawnSync(compiler, args, { cwd: FOLDER, env });

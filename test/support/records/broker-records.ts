@@ -146,6 +146,7 @@ export function endpointChange(id: string, version: number): DirectoryChange {
       status: 'active',
       apiVersion: '2.3.8',
       secret: { keyId: 'k1', ciphertext: 'c2VjcmV0' },
+      publicKeySignature: true,
       legacy: false,
       version,
     },

@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline';
 import { hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
+import { createRing } from '../../../services/keys/keyring-file.ts';
+import { newSigningKey } from '../../../services/keys/signing-keys.ts';
 import { systemClock } from '../../../services/process/clock.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { openSqliteStore } from '../../../services/store/sqlite/sqlite-store.ts';
@@ -38,7 +40,7 @@ export async function prepareSetup(
 ): Promise<ServiceSetup> {
   const dataDir = mkdtempSync(join(parent, 'hookrail-'));
   const keyRingFile = join(dataDir, 'keyring.json');
-  KeyRing.create(keyRingFile);
+  createRing(keyRingFile, [newSigningKey(environment.HOOKRAIL_ENVIRONMENT ?? 'sandbox', 0)]);
   const authority = await createAuthority();
   const caFile = join(dataDir, 'ca.crt');
   writeFileSync(caFile, authority.certPem);

@@ -2,14 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { API_LIMITS } from '../../../services/api/context.ts';
 import { eventually } from '../eventually.ts';
-import { sizeOf } from '../long-runs.ts';
 import { type LoggingReceiver, startLoggingReceiver } from '../receivers/logging-receiver.ts';
 import { jsonEventOf } from '../records/events.ts';
 import { MerchantClient } from '../service/merchant-client.ts';
 import type { Service, ServiceSetup } from '../service/system.ts';
 
 /** A change is in force after this time: no attempt uses a replaced secret, and new events reach a new endpoint. */
-const IN_FORCE_MS = 1000;
+export const IN_FORCE_MS = 1000;
 /** The same bound on a slow broker or machine (docs/design.md: the directory). */
 const IN_FORCE_MS_EVER = 5000;
 /** A broker that takes longer to acknowledge a change is not healthy, and leaves too little of the second. */
@@ -28,8 +27,13 @@ const STEP_MS = 100;
 interface Rotating {
   readonly uuid: string;
   readonly path: string;
-  /** In order. `until`: when the response of the rotation that replaced it arrived. */
-  readonly secrets: { readonly authorization: string; until: number; answeredInMs: number }[];
+  /** In order. `from`: when its rotation was asked for; `until`: when the response of the one that replaced it arrived. */
+  readonly secrets: {
+    readonly authorization: string;
+    readonly from: number;
+    until: number;
+    answeredInMs: number;
+  }[];
 }
 
 export interface RotationsResult {
@@ -105,6 +109,7 @@ export class RotationTrial {
         const secrets = [
           {
             authorization: `API-Key ${made.signing_secret}`,
+            from: 0,
             until: Number.POSITIVE_INFINITY,
             answeredInMs: 0,
           },
@@ -165,9 +170,14 @@ export class RotationTrial {
 
   async #rotateOne({ uuid, secrets }: Rotating, times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
+      // Every second one is prepared, and not in force before its rotation is asked for.
+      const isPrepared = time % 2 === 1;
+      const prepared = isPrepared ? await this.#secretOf('POST', `${uuid}/secret/prepare`) : undefined;
       // The new secret is in use before its response arrives.
       const askedAt = Date.now();
-      const rotated = await this.#rotated(uuid);
+      const body = isPrepared ? { use: 'prepared' } : undefined;
+      const rotated = await this.#secretOf('PATCH', `${uuid}/secret`, body);
+      if (isPrepared && rotated !== prepared) throw new Error('a rotation put another secret in force');
       const replaced = secrets.at(-1);
       if (replaced) {
         replaced.until = Date.now();
@@ -175,20 +185,21 @@ export class RotationTrial {
       }
       secrets.push({
         authorization: `API-Key ${rotated}`,
+        from: askedAt,
         until: Number.POSITIVE_INFINITY,
         answeredInMs: 0,
       });
     }
   }
 
-  /** Returns the new secret, once it is in force. After a 503 it repeats the request to get the same response. */
-  async #rotated(uuid: string): Promise<string> {
+  /** Returns the secret of a response. After a 503 it repeats the request to get the same one. */
+  async #secretOf(method: 'POST' | 'PATCH', of: string, json?: object): Promise<string> {
     const headers = { 'idempotency-key': crypto.randomUUID() };
     for (;;) {
-      const path = `/merchant/webhook-endpoints/${uuid}/secret`;
-      const { status, body } = await this.#merchant.request('PATCH', path, undefined, headers);
+      const path = `/merchant/webhook-endpoints/${of}`;
+      const { status, body } = await this.#merchant.request(method, path, json, headers);
       if (status === 200) return body.signing_secret;
-      if (status !== 503) throw new Error(`a rotation returned ${status} ${JSON.stringify(body)}`);
+      if (status !== 503) throw new Error(`${method} of a secret returned ${status} ${JSON.stringify(body)}`);
     }
   }
 
@@ -248,6 +259,7 @@ export class RotationTrial {
       const secret = secretOf.get(`${path} ${authorization}`);
       if (secret === undefined)
         wrong.push(`${path}#${attempt} came with a secret that the endpoint never had`);
+      else if (at < secret.from) wrong.push(`${path}#${attempt} came with a secret that was only prepared`);
       else if (at > secret.until) {
         const { until } = secret;
         afterAnswer += 1;
@@ -271,25 +283,4 @@ export class RotationTrial {
     const found = body.attempts?.find(({ number }: { number: number }) => number === attempt);
     return found ? Date.parse(found.started_at) : Number.POSITIVE_INFINITY;
   }
-}
-
-export function createsText(engine: string, { creates, unhealthy, missed }: CreatesResult): string {
-  return `${engine}: ${creates} creates, ${missed.length} missed the event published a second later, ${unhealthy} with an unresponsive broker`;
-}
-
-/** The size of this run. */
-export const TRIAL_SIZES = {
-  rotations: sizeOf('MANAGEMENT_ROTATIONS'),
-  creates: sizeOf('MANAGEMENT_CREATES'),
-} as const;
-
-export const TRIAL_MS_MAX = 1_800_000;
-
-export function rotationsText(engine: string, result: RotationsResult): string {
-  const { rotations, healthy, seconds, requests, afterAnswer, latestMs, slow, wrong } = result;
-  return (
-    `${engine}: ${rotations} rotations in ${seconds.toFixed(1)} s, ${healthy} of them on a healthy broker and machine, during ${requests} ` +
-    `requests: ${afterAnswer} used an old secret after the response, the latest ${latestMs} ms after it; ` +
-    `${slow} started over ${IN_FORCE_MS} ms after it, ${wrong.length} later than promised`
-  );
 }

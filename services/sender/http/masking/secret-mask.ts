@@ -13,10 +13,35 @@ const HIDDEN = '[not kept: its charset hides the secret]';
 export const MASKED_BYTES_MAX = 1024;
 
 /**
- * Removes an endpoint's signing secret, and the key that it encodes, from its receiver's response, however it is written
- * there. Made once per endpoint version.
+ * Removes an endpoint's signing secrets, and the keys that they encode, from its receiver's response, however they are
+ * written there. Made once per endpoint version.
  */
 export class SecretMask {
+  readonly #masks: readonly OneMask[];
+
+  /** `secrets`: in plain text. */
+  constructor(...secrets: readonly string[]) {
+    this.#masks = secrets.map((secret) => new OneMask(secret));
+  }
+
+  /** Returns a header's name or value without the secrets. */
+  inText(text: string, allowance: SearchAllowance): string {
+    return this.#masks.reduce((rest, mask) => mask.inText(rest, allowance), text);
+  }
+
+  /** Returns a body without the secrets, and without the beginning of one at the end. */
+  inBody(body: Buffer, allowance: SearchAllowance): Buffer {
+    return this.#masks.reduce((rest, mask) => mask.inBody(rest, allowance), body);
+  }
+
+  /** Returns a text without the secrets, or a note where the bytes that it was decoded from hold one in more places. */
+  inDecoded(text: Buffer, bytes: Buffer, allowance: SearchAllowance): Buffer {
+    return this.#masks.reduce((rest, mask) => mask.inDecoded(rest, bytes, allowance), text);
+  }
+}
+
+/** The mask of one secret. */
+class OneMask {
   readonly #forms: SecretForms;
   readonly #lengthMin: number;
 
@@ -27,7 +52,6 @@ export class SecretMask {
     this.#lengthMin = Math.min(kept.length, ...exact.map(({ length }) => length));
   }
 
-  /** Returns a header's name or value without the secret. */
   inText(text: string, allowance: SearchAllowance): string {
     if (text.length < this.#lengthMin) return text;
     const bytes = Buffer.from(text, 'latin1');
@@ -36,7 +60,6 @@ export class SecretMask {
     return ranges.length === 0 ? text : without(bytes, ranges).toString('latin1');
   }
 
-  /** Returns a body without the secret, and without its beginning at the end. */
   inBody(body: Buffer, allowance: SearchAllowance): Buffer {
     if (body.length < BEGINNING_MIN) return body;
     const ranges = new SecretSearch(this.#forms, allowance).in(body, true);
@@ -44,7 +67,6 @@ export class SecretMask {
     return ranges.length === 0 ? body : without(body, ranges);
   }
 
-  /** Returns a text without the secret, or a note where the bytes that it was decoded from hold it in more places. */
   inDecoded(text: Buffer, bytes: Buffer, allowance: SearchAllowance): Buffer {
     const before = new SecretSearch(this.#forms, allowance).in(bytes, true);
     const ranges = new SecretSearch(this.#forms, allowance).in(text, true);

@@ -6,14 +6,19 @@ import { PAGE_MAX } from '../page.ts';
 
 /* Reads of what the key ring has sealed, by key. Endpoints are walked by row number, responses by scope. */
 
+/** The first part of the names of the columns that have a sealed secret of an endpoint. */
+export const SECRET_COLUMNS = { endpoint: 'secret', prepared: 'prepared' } as const;
+
 type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
 type Found = SealedThing & { readonly cursor: string };
 
 export async function sealCounts({ dialect, rows }: Statements, now: number): ReturnType<Sealings['counts']> {
   const key = dialect.answerKeyId;
   const found = await rows<{ kind: 'endpoints' | 'answers'; keyId: string; count: number }>(
-    `SELECT 'endpoints' AS kind, secret_key_id AS "keyId", count(*) AS count FROM endpoint
-     WHERE deleted_at IS NULL GROUP BY secret_key_id
+    `SELECT 'endpoints' AS kind, "keyId", count(*) AS count FROM (
+       SELECT secret_key_id AS "keyId" FROM endpoint WHERE deleted_at IS NULL
+       UNION ALL SELECT prepared_key_id FROM endpoint
+       WHERE deleted_at IS NULL AND prepared_key_id <> secret_key_id) AS secrets GROUP BY "keyId"
      UNION ALL SELECT 'answers', ${key}, count(*) FROM answer
      WHERE expires_at > $1 AND ${key} IS NOT NULL GROUP BY 2`,
     [Math.floor(now)],
@@ -35,27 +40,38 @@ export function recordCounts({ rows }: Statements): ReturnType<Sealings['recordC
   );
 }
 
+async function secretsNotSealedWith(
+  rows: Statements['rows'],
+  kind: 'endpoint' | 'prepared',
+  [after, keyId, limit]: readonly [number, string, number],
+): Promise<Found[]> {
+  const column = SECRET_COLUMNS[kind];
+  const found = await rows<SealedSecret & { readonly seq: number; readonly uuid: string }>(
+    `SELECT seq, uuid, ${column}_key_id AS "keyId", ${column}_ciphertext AS ciphertext FROM endpoint
+     WHERE seq > $1 AND ${column}_key_id <> $2 AND deleted_at IS NULL ORDER BY seq LIMIT $3`,
+    [after, keyId, limit],
+  );
+  return found.map(({ seq, uuid, keyId, ciphertext }) => ({
+    kind,
+    id: uuid,
+    sealed: { keyId, ciphertext },
+    cursor: `${kind}:${seq}`,
+  }));
+}
+
 export async function notSealedWith(
   { dialect, rows }: Statements,
   ...[keyId, options]: Parameters<Sealings['notSealedWith']>
 ): Promise<Found[]> {
-  const { endpoint, scope } = parseSealingCursor(options.after);
+  const { scope, ...places } = parseSealingCursor(options.after);
   const limit = Math.min(options.limit, PAGE_MAX);
-  const endpoints =
-    endpoint === null
-      ? []
-      : await rows<SealedSecret & { readonly seq: number; readonly uuid: string }>(
-          `SELECT seq, uuid, secret_key_id AS "keyId", secret_ciphertext AS ciphertext FROM endpoint
-           WHERE seq > $1 AND secret_key_id <> $2 AND deleted_at IS NULL ORDER BY seq LIMIT $3`,
-          [endpoint, keyId, limit],
-        );
-  const found: Found[] = endpoints.map((row) => ({
-    kind: 'endpoint',
-    id: row.uuid,
-    sealed: { keyId: row.keyId, ciphertext: row.ciphertext },
-    cursor: `endpoint:${row.seq}`,
-  }));
-  if (found.length === limit) return found;
+  const found: Found[] = [];
+  for (const kind of ['endpoint', 'prepared'] as const) {
+    const after = places[kind];
+    if (after !== null)
+      found.push(...(await secretsNotSealedWith(rows, kind, [after, keyId, limit - found.length])));
+    if (found.length === limit) return found;
+  }
   const answers = await rows<{ readonly scope: string; readonly sealed: string }>(
     `SELECT scope, sealed FROM answer WHERE scope > $1 AND expires_at > $2 AND ${dialect.answerKeyId} <> $3
      ORDER BY scope LIMIT $4`,

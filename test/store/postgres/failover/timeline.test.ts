@@ -239,6 +239,10 @@ function ok<T extends { readonly kind: string }>(done: T): Extract<T, { readonly
 
 /** Returns the fields of a record that the directory has. */
 function directoryPart(endpoint: Endpoint): Endpoint {
-  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version } = endpoint;
-  return { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, legacy, version };
+  const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret } = endpoint;
+  const { publicKeySignature, legacy, version } = endpoint;
+  return {
+    ...{ uuid, merchantId, url, subscribedEvents, status, apiVersion, secret },
+    ...{ publicKeySignature, legacy, version },
+  };
 }

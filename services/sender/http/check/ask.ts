@@ -1,0 +1,58 @@
+import { request } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { FailureCode } from '../../../domain/attempt.ts';
+import { describedFailure } from '../../../domain/failures/failure-signs.ts';
+import { ConnectFailure } from '../connect-failure.ts';
+
+const HEADER_BYTES_MAX = 16 * 1024;
+/** Another one than that of webhooks, by which a receiver could take the request for one. */
+const USER_AGENT = 'hookrail-check';
+
+interface Asked {
+  readonly status: number;
+  readonly location: string | undefined;
+}
+
+/**
+ * Asks a server for the head of a page: a request without a body, a secret, a signature or an id, which changes nothing
+ * (RFC 9110 §9.2.1). Rejects with a ConnectFailure when it does not answer in HTTP. The connection is closed in any case.
+ */
+export function askHead(socket: TLSSocket, { host, pathname, search }: URL): Promise<Asked> {
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      createConnection: () => socket,
+      method: 'HEAD',
+      path: `${pathname}${search}`,
+      headers: { Host: host, 'User-Agent': USER_AGENT, Accept: '*/*', Connection: 'close' },
+      maxHeaderSize: HEADER_BYTES_MAX,
+    });
+    asked.once('response', (response) => {
+      const { statusCode: status = 0, headers } = response;
+      response.destroy();
+      resolve({ status, location: headers.location });
+    });
+    // A 101 is no answer: nobody asked for another protocol.
+    asked.once('upgrade', (_response, other) => {
+      other.destroy();
+      reject(new ConnectFailure('http_1xx', 'the response is a 101: nobody asked for another protocol'));
+    });
+    asked.on('error', (error: NodeJS.ErrnoException) => reject(failureOf(error)));
+    asked.once('close', () => {
+      socket.destroy();
+      reject(new ConnectFailure('connection_reset', 'the connection closed before a complete response'));
+    });
+    asked.end();
+  });
+}
+
+function failureOf(error: NodeJS.ErrnoException): ConnectFailure {
+  if (error instanceof ConnectFailure) return error;
+  const code = error.code ?? '';
+  const [failureCode, detail]: [FailureCode, string] =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? ['headers_too_large', 'the response headers are too large']
+      : code.startsWith('HPE_')
+        ? ['protocol_error', `the response is not HTTP/1.1: ${describedFailure(code, error.message)}`]
+        : ['connection_reset', 'the connection closed before a complete response'];
+  return new ConnectFailure(failureCode, detail);
+}
