@@ -21,6 +21,15 @@ export const FIND_BUGS: readonly PlantedBug[] = [
     title: 'reads a bounded number of deliveries',
   },
   {
+    id: 'unlisted-deliveries-unread',
+    bug: 'deliveries that the index does not have yet are not found by their transaction',
+    file: SQLITE_ABOUT,
+    text: '...this.#unlistedDeliveries.all({ events: JSON.stringify(seqs), endpoint }),',
+    replacement: '',
+    test: 'test/store/sqlite/bulk-indexes.test.ts',
+    title: 'finds the deliveries of an event in the index and above it',
+  },
+  {
     id: 'unlisted-subjects-unread',
     bug: 'events that the index does not have yet are not found by their transaction',
     file: SQLITE_ABOUT,

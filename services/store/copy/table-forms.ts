@@ -129,6 +129,7 @@ export const NOT_COPIED = {
       'event_about',
       'delivery_by_id',
       'delivery_by_endpoint',
+      'delivery_by_event',
     ],
     'feed_by_merchant',
   ],

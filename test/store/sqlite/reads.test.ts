@@ -126,8 +126,9 @@ describe('a query of the delivery log', () => {
     expect(ofMerchant).toMatch(/^SEARCH event_by_merchant USING PRIMARY KEY \(merchant=\? AND created_at>\?/);
     expect(noEvent).toEqual([]);
     expect(planOf(db, ListReads.endpointSql)[0]).toMatch(/\(endpoint_id=\?\)$/);
-    expect(planOf(db, AboutReads.deliveriesSql)).toEqual([
-      'SEARCH delivery USING INDEX delivery_of_event (event=?)',
+    expect(planOf(db, AboutReads.listedDeliveriesSql)).toEqual([
+      'SEARCH l USING PRIMARY KEY (event=?)',
+      'SEARCH d USING INTEGER PRIMARY KEY (rowid=?)',
     ]);
     expect(planOf(db, MetricReads.endpointsSql)).toEqual([
       'SEARCH m USING COVERING INDEX sqlite_autoindex_log_merchant_1 (merchant_id=?)',
@@ -138,8 +139,9 @@ describe('a query of the delivery log', () => {
     ]);
     // What the indexes lack is a bounded number of newest rows.
     const unlisted = [ListReads.unlistedKeysSql, ListReads.unlistedEventsSql, FeedReads.unlistedSql];
-    for (const sql of [...unlisted, AboutReads.unlistedSql, EventFeedReads.unlistedSql]) {
-      expect(planOf(db, sql)[0]).toMatch(/^SEARCH (d|ev|feed) USING INTEGER PRIMARY KEY \(rowid>\?/);
+    const { unlistedSql, unlistedDeliveriesSql } = AboutReads;
+    for (const sql of [...unlisted, unlistedSql, unlistedDeliveriesSql, EventFeedReads.unlistedSql]) {
+      expect(planOf(db, sql)[0]).toMatch(/^SEARCH (d|ev|feed|delivery) USING INTEGER PRIMARY KEY \(rowid>\?/);
     }
     db.close();
   });

@@ -27,13 +27,15 @@ export class AboutReads {
   readonly #listed;
   readonly #everyListed;
   readonly #unlisted;
-  readonly #deliveries;
+  readonly #listedDeliveries;
+  readonly #unlistedDeliveries;
 
   constructor(db: Database) {
     this.#listed = db.prepare(AboutReads.listedSql);
     this.#everyListed = db.prepare(AboutReads.everyListedSql);
     this.#unlisted = db.prepare(AboutReads.unlistedSql);
-    this.#deliveries = db.prepare(AboutReads.deliveriesSql);
+    this.#listedDeliveries = db.prepare(AboutReads.listedDeliveriesSql);
+    this.#unlistedDeliveries = db.prepare(AboutReads.unlistedDeliveriesSql);
   }
 
   /** The SQL of the statements, exposed so that their query plans can be checked. */
@@ -44,8 +46,14 @@ export class AboutReads {
   static readonly unlistedSql = `SELECT ${EVENT_COLUMNS} FROM event ev
     WHERE ev.seq > (${listedToSql('event')}) AND (:merchant IS NULL OR ev.merchant = :merchant) AND ${IS_ABOUT} LIMIT :limit`;
 
-  static readonly deliveriesSql = `SELECT created_at AS createdAt, seq FROM delivery
-    WHERE event = :event AND (:endpoint IS NULL OR endpoint = :endpoint)`;
+  static readonly listedDeliveriesSql = `SELECT d.created_at AS createdAt, d.seq
+    FROM delivery_by_event l CROSS JOIN delivery d ON d.seq = l.delivery
+    WHERE l.event = :event AND (:endpoint IS NULL OR d.endpoint = :endpoint)`;
+
+  /** The SQL of the deliveries that the index does not have yet. */
+  static readonly unlistedDeliveriesSql = `SELECT created_at AS createdAt, seq FROM delivery
+    WHERE seq > (${listedToSql('delivery')}) AND (:endpoint IS NULL OR endpoint = :endpoint)
+      AND event IN (SELECT value FROM json_each(:events))`;
 
   /** Returns the events of a merchant, or of all (null), newest first; undefined where the filter does not say or there are too many to sort. */
   events(merchant: number | null, filter: About): ListedRow[] | undefined {
@@ -66,7 +74,11 @@ export class AboutReads {
   deliveries(merchant: number | null, filter: About, endpoint: number | null): ListKey[] | undefined {
     const events = this.events(merchant, filter);
     if (events === undefined) return undefined;
-    const keys = events.flatMap(({ seq: event }) => this.#deliveries.all({ event, endpoint }) as ListKey[]);
-    return keys.sort(byNewest);
+    const seqs = events.map(({ seq }) => seq);
+    const keys = [
+      ...seqs.flatMap((event) => this.#listedDeliveries.all({ event, endpoint })),
+      ...this.#unlistedDeliveries.all({ events: JSON.stringify(seqs), endpoint }),
+    ];
+    return (keys as ListKey[]).sort(byNewest);
   }
 }

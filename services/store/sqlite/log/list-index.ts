@@ -25,6 +25,7 @@ const ALSO: Partial<Readonly<Record<List, (from: string) => string>>> = {
   event: (from) =>
     `INSERT OR IGNORE INTO event_about SELECT substr(entity_id, -5), merchant, seq FROM ${from} UNION ALL
      SELECT substr(subject_id, -5), merchant, seq FROM ${from} AND subject_id IS NOT NULL ORDER BY 1, 2, 3`,
+  delivery: (from) => `INSERT INTO delivery_by_event SELECT event, seq FROM ${from} ORDER BY 1, 2`,
 };
 
 /** Returns the SQL of the row up to which a list's index is complete. Readers read the rows above it one by one. */

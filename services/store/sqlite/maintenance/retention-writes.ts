@@ -15,6 +15,7 @@ export class RetentionWrites {
   readonly #deleteAttempts;
   readonly #deleteBody;
   readonly #deleteDelivery;
+  readonly #deleteOfEvent;
   readonly #deleteEvent;
   readonly #deleteAbout;
 
@@ -28,8 +29,9 @@ export class RetentionWrites {
     );
     this.#deleteBody = db.prepare('DELETE FROM delivery_body WHERE delivery = ?');
     this.#deleteDelivery = db.prepare(
-      'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id, endpoint, created_at AS createdAt',
+      'DELETE FROM delivery WHERE seq = ? AND created_at < ? RETURNING delivery_id AS id, endpoint, event, created_at AS createdAt',
     );
+    this.#deleteOfEvent = db.prepare('DELETE FROM delivery_by_event WHERE event = ? AND delivery = ?');
     // Checked again: a delivery of it may have been made since the read.
     this.#deleteEvent = db.prepare(
       'DELETE FROM event WHERE seq = ? AND last_at < ? RETURNING event_id AS id, merchant, created_at AS createdAt, entity_id AS entityId, subject_id AS subjectId',
@@ -46,7 +48,7 @@ export class RetentionWrites {
     this.#deliveries.forgetPending();
     for (const seq of seqs) {
       const row = this.#deleteDelivery.get(seq, before) as
-        | { id: PackedId; endpoint: number; createdAt: number }
+        | { id: PackedId; endpoint: number; event: number; createdAt: number }
         | undefined;
       if (!row) continue;
       const first = seq * ATTEMPTS_PER_DELIVERY;
@@ -56,6 +58,7 @@ export class RetentionWrites {
       this.#deleteBody.run(seq);
       this.#deliveries.index.remove(0, unpackId(row.id));
       this.#deliveries.list.remove(row.endpoint, seq, row.createdAt);
+      this.#deleteOfEvent.run(row.event, seq);
       deleted += 1;
     }
     this.#attempts.contents.remove(attempts);

@@ -105,8 +105,10 @@ CREATE TABLE delivery_by_endpoint (
 -- nearly every delivery is for a moment, and would go in and out.
 CREATE INDEX delivery_failing ON delivery (endpoint, status, created_at) WHERE status > 2;
 
--- The deliveries of an event are made at once, but for few: its keys are appended.
-CREATE INDEX delivery_of_event ON delivery (event);
+-- Filled together with delivery_by_endpoint.
+CREATE TABLE delivery_by_event (
+  event INTEGER NOT NULL, delivery INTEGER NOT NULL, PRIMARY KEY (event, delivery)
+) STRICT, WITHOUT ROWID;
 
 -- Only bodies that are not among the event's own.
 CREATE TABLE delivery_body (delivery INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
