@@ -6,11 +6,11 @@ import type { Field } from '../../services/domain/catalog/field.ts';
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { API_VERSION_DEFAULT, API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES, type EventType } from '../../services/domain/event.ts';
-import { compareBodies, isDifferent } from '../../services/domain/versions/body-differences.ts';
 import samples from '../generated/samples.json' with { type: 'json' };
 import { Button } from '../parts/controls.tsx';
+import { Differences } from '../parts/differences.tsx';
 import { JsonText } from '../parts/json-text.tsx';
-import { Pairs, Panel, Table, useTitle } from '../parts/screen.tsx';
+import { Panel, Table, useTitle } from '../parts/screen.tsx';
 import { Marked } from '../parts/text.tsx';
 import { MachineGraph } from '../story/machine-graph.tsx';
 
@@ -113,20 +113,17 @@ function Fields({ type }: { readonly type: EventType }) {
         className="fields-of-data"
         rows={rowsOf(fieldsOf(type), 'data')}
         keyOf={({ path }) => path}
-        columns={[
-          ['Field', ({ path }) => <code>{path}</code>],
-          ['Kind', ({ field }) => `${field.kind}${field.required ? '' : ', optional'}`],
-          ['Shown on', ({ field }) => placesOf(field)],
-          [
-            'Meaning',
-            ({ field }) => (
-              <>
-                <Marked text={field.description} />
-                <Values field={field} />
-              </>
-            ),
-          ],
-        ]}
+        columns={{
+          field: ({ path }) => <code>{path}</code>,
+          kind: ({ field }) => `${field.kind}${field.required ? '' : ', optional'}`,
+          'shown on': ({ field }) => placesOf(field),
+          meaning: ({ field }) => (
+            <>
+              <Marked text={field.description} />
+              <Values field={field} />
+            </>
+          ),
+        }}
       />
     </Panel>
   );
@@ -161,7 +158,7 @@ function Payload({ type, subType }: { readonly type: string; readonly subType: s
   const [newer, older] = VERSIONS.map((version) => bodies[version]);
   return (
     <Panel title={`Body of ${type}/${subType}`}>
-      <div className="exchange">
+      <div className="columns exchange">
         {VERSIONS.map((version) => {
           const body = bodies[version];
           return (
@@ -180,25 +177,6 @@ function Payload({ type, subType }: { readonly type: string; readonly subType: s
       </div>
       {newer === undefined || older === undefined ? null : <Differences older={older} newer={newer} />}
     </Panel>
-  );
-}
-
-function Differences({ older, newer }: { readonly older: string; readonly newer: string }) {
-  const found = compareBodies(older, newer).filter(isDifferent);
-  if (found.length === 0) return <p className="note">Both versions write the same.</p>;
-  return (
-    <Pairs
-      all={found.map(({ path, older: before, newer: after }) => ({
-        name: path,
-        shown: <code>{path}</code>,
-        says: (
-          <>
-            {after === undefined ? `not in ${VERSIONS[0]}` : <code>{after}</code>} ·{' '}
-            {before === undefined ? `not in ${VERSIONS[1]}` : <code>{before}</code>}
-          </>
-        ),
-      }))}
-    />
   );
 }
 

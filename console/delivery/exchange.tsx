@@ -20,7 +20,7 @@ interface Props {
 /** Shows the request and the response of an attempt. */
 export function Exchange({ delivery, attempt }: Props) {
   return (
-    <div className="exchange">
+    <div className="columns exchange">
       <RequestPanel delivery={delivery} attempt={attempt} />
       <ResponsePanel attempt={attempt} isRemoved={delivery.body_removed} />
     </div>

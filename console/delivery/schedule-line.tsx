@@ -8,11 +8,11 @@ import { Button } from '../parts/controls.tsx';
 import { Countdown, Time } from '../parts/text.tsx';
 
 const MARKS: Readonly<Record<DotState, string>> = {
-  delivered: '✓',
-  failed: '✗',
-  next: '…',
-  later: '·',
-  unused: '',
+  ...{ delivered: '✓', failed: '✗', next: '…', later: '·', unused: '' },
+};
+/** The class of each state; the first three have the colours of a tone. */
+const CLASSES: Readonly<Record<DotState, string>> = {
+  ...{ delivered: 'good', failed: 'bad', next: 'wait', later: 'later', unused: 'unused' },
 };
 
 interface Props {
@@ -28,7 +28,7 @@ export function ScheduleLine({ delivery, shown, onShow }: Props) {
       {dotsOf(delivery).map((dot) => (
         <li
           key={dot.number}
-          className={dot.number === shown ? `${dot.state} shown` : dot.state}
+          className={`${CLASSES[dot.state]} ${dot.number === shown ? 'shown' : ''}`}
           style={{ '--place': `${dot.place * 100}%` } as CSSProperties}
         >
           <Mark dot={dot} isShown={dot.number === shown} onShow={onShow} />

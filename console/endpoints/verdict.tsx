@@ -61,7 +61,7 @@ export function Verdict({ endpoint, owed }: { readonly endpoint: Endpoint; reado
   const { side, says: sentences, remedy } = verdictOf(endpoint, owed);
   const [tone, says] = SIDES[side];
   return (
-    <p className="whose">
+    <p className="row from-top whose">
       <Outcome tone={tone}>{says}</Outcome>{' '}
       <span>
         <Sentence text={sentences} /> <span className="kind">{remedy}</span>

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { eventQuery, lookUpQuery } from '../api/reads.ts';
-import { Id } from '../parts/controls.tsx';
+import type { EventDetail, LookUp } from '../api/shapes.ts';
 import { DeliveryLink, EndpointName } from '../parts/endpoint.tsx';
 import { JsonText } from '../parts/json-text.tsx';
 import { Pairs, Panel, Screen, Shown, useTitle } from '../parts/screen.tsx';
-import { foreign, Sentence, Status, Time } from '../parts/text.tsx';
-import { inWords } from '../parts/words.ts';
+import { Status } from '../parts/text.tsx';
+import { EventScreen } from './event-screen.tsx';
+import { FoundThings } from './found-things.tsx';
 
 const EXAMPLES = [
   {
@@ -33,62 +34,23 @@ export function FoundPage() {
   const { id } = useParams({ from: '/find/$id' });
   useTitle(`Find ${id}`);
   const query = useQuery(lookUpQuery(id));
-  return (
-    <Shown query={query}>
-      {({ found }) => {
-        const [first, ...others] = found;
-        const only = others.length === 0 && first ? placeOf(first.path) : undefined;
-        if (only) return <Navigate {...only} replace />;
-        return (
-          <Panel heading="h1" title={<code>{foreign(id)}</code>}>
-            <ul className="found">
-              {found.map(({ kind, summary, path }) => (
-                <li key={path}>
-                  <span className="chip">{inWords(kind)}</span> <Sentence text={summary} />{' '}
-                  <Way path={path} />
-                </li>
-              ))}
-            </ul>
-          </Panel>
-        );
-      }}
-    </Shown>
-  );
+  return <Shown query={query}>{({ found }) => <FoundThings id={id} things={found.map(thingOf)} />}</Shown>;
 }
 
-function Way({ path }: { readonly path: string }) {
+type Found = LookUp['found'][number];
+
+/** A thing that has no screen is named by its path of the API. */
+function thingOf({ kind, summary: says, path }: Found) {
   const place = placeOf(path);
-  return place === undefined ? <code>GET {path}</code> : <Link {...place}>Show</Link>;
+  return { kind, says, place, more: place === undefined ? <code>GET {path}</code> : null };
 }
 
-const PLACES: readonly (readonly [path: RegExp, place: (ids: readonly string[]) => Place])[] = [
-  [/^\/merchant\/subjects\/([^/]+)$/, ([id = '']) => ({ to: '/subjects/$id', params: { id } })],
-  [/^\/merchant\/events\/([^/?]+)$/, ([id = '']) => ({ to: '/events/$id', params: { id } })],
-  [
-    /^\/merchant\/webhook-endpoints\/([^/]+)$/,
-    ([endpoint = '']) => ({ to: '/endpoints/$endpoint', params: { endpoint } }),
-  ],
-  [
-    /^\/merchant\/webhook-endpoints\/([^/]+)\/deliveries\/([^/]+)$/,
-    ([endpoint = '', id = '']) => ({ to: '/endpoints/$endpoint/deliveries/$id', params: { endpoint, id } }),
-  ],
-];
+const SCREENS = /^\/((subjects|events|endpoints)\/[^/?]+|endpoints\/[^/?]+\/deliveries\/[^/?]+)$/;
 
-type Place =
-  | { readonly to: '/subjects/$id' | '/events/$id'; readonly params: { readonly id: string } }
-  | { readonly to: '/endpoints/$endpoint'; readonly params: { readonly endpoint: string } }
-  | {
-      readonly to: '/endpoints/$endpoint/deliveries/$id';
-      readonly params: { readonly endpoint: string; readonly id: string };
-    };
-
-/** Returns the screen for a resource of the API; undefined for one that has no screen. */
-function placeOf(path: string): Place | undefined {
-  for (const [pattern, place] of PLACES) {
-    const found = pattern.exec(path);
-    if (found) return place(found.slice(1).map(decodeURIComponent));
-  }
-  return undefined;
+/** Returns the address of the screen for a resource of the API; undefined for one that has no screen. */
+function placeOf(path: string): string | undefined {
+  const place = path.replace(/^\/merchant\/(webhook-)?/, '/');
+  return SCREENS.test(place) ? place : undefined;
 }
 
 /** One event: which endpoints got it. */
@@ -99,41 +61,27 @@ export function EventPage() {
   return (
     <Shown query={query}>
       {(event) => (
-        <>
-          <Panel heading="h1" title={`${event.type}/${event.subType}`}>
-            <p className="facts">
-              Event <Id id={id} what="the event's id" /> · occurred <Time at={event.occurred_at} />
-              {event.simulated ? ' · simulated' : ''}
-            </p>
-            <p>
-              <Link to="/subjects/$id" params={{ id: event.subject_uuid }}>
-                The whole story of what it is about
-              </Link>
-            </p>
-          </Panel>
-          <Panel title="Endpoints">
-            {event.endpoints.length === 0 ? <p>There was no endpoint when the event was accepted.</p> : null}
-            <ul className="lines">
-              {event.endpoints.map(
-                ({ endpoint_uuid: endpoint, verdict, delivery_uuid: delivery, status }) => (
-                  <li key={`${endpoint} ${delivery}`}>
-                    <EndpointName uuid={endpoint} />
-                    <Status of={status ?? verdict} />
-                    {delivery === null ? null : (
-                      <DeliveryLink endpoint={endpoint} id={delivery}>
-                        Delivery
-                      </DeliveryLink>
-                    )}
-                  </li>
-                ),
-              )}
-            </ul>
-          </Panel>
+        <EventScreen
+          {...{ id, line, endpoints: event.endpoints, subject: event.subject_uuid }}
+          name={`${event.type}/${event.subType}`}
+          occurredAt={event.occurred_at}
+          facts={event.simulated ? ' · simulated' : null}
+        >
           <Panel title="Body">
             {event.body === null ? <p>The body is no longer kept.</p> : <JsonText text={event.body} />}
           </Panel>
-        </>
+        </EventScreen>
       )}
     </Shown>
+  );
+}
+
+function line({ endpoint_uuid: endpoint, delivery_uuid: id, ...line }: EventDetail['endpoints'][number]) {
+  return (
+    <li key={`${endpoint} ${id}`}>
+      <EndpointName uuid={endpoint} />
+      <Status of={line.status ?? line.verdict} />
+      {id === null ? null : <DeliveryLink {...{ endpoint, id }}>Delivery</DeliveryLink>}
+    </li>
   );
 }

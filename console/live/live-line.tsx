@@ -18,12 +18,12 @@ export function LiveLine({ row, style, index }: Props) {
   const { at, type, subType, subject, endpoint, trigger, result } = row;
   return (
     <div role="row" className="line" style={style} aria-rowindex={index + 1}>
-      <span role="cell" className="time">
+      <span role="cell" className="kind time">
         <Time at={at} />
       </span>
       <span role="cell" className="event">
         <Way row={row}>
-          <span className="type">{type}/</span>
+          <span className="kind">{type}/</span>
           {subType}
         </Way>
         <Trigger of={trigger} />
@@ -68,7 +68,7 @@ function ResultOf({ result }: { readonly result: Result }) {
   return (
     <>
       <Outcome tone={isGood ? 'good' : 'bad'}>{answered ?? failure ?? inWords(status)}</Outcome>{' '}
-      {durationMs === null ? null : <span className="took">{formatDuration(durationMs)}</span>}
+      {durationMs === null ? null : <span className="kind took">{formatDuration(durationMs)}</span>}
       <AttemptOf result={result} />
     </>
   );

@@ -101,7 +101,7 @@ function GroupLine({ group, style, index }: GroupProps) {
         <Link to="/subjects/$id" params={{ id: subject }}>
           {shortId(subject)}
         </Link>{' '}
-        <span className="type">{type}</span> {steps.join(' → ')}
+        <strong>{type}</strong> {steps.join(' → ')}
       </span>
     </div>
   );

@@ -1,20 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { exchange } from '../api/api.ts';
+import type { OperatorAnswers } from '../generated/operator-answers.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
 
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly next: string | null;
-}
+type Name = keyof OperatorAnswers;
 
 const COMMANDS = 'commands';
 /** Of what is read once: looks that the audit has. */
 const LOOKS = 'looks';
 
 /** Gives a command of the operator, by its name in paths; resolves with what `--output json` of the tool prints. */
-export async function command<Result>(name: string, given: Given = {}): Promise<Result> {
+export async function command<N extends Name>(name: N, given: Given = {}): Promise<OperatorAnswers[N]> {
   const request = new Request(new URL(`/console/api/${name}`, location.origin), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -24,33 +22,22 @@ export async function command<Result>(name: string, given: Given = {}): Promise<
 }
 
 /** Reads with a command; `everyMs`: again and again. */
-export function useCommand<Result>(
-  name: string,
-  given: Given = {},
-  { everyMs = false, isAsked = true }: { readonly everyMs?: number | false; readonly isAsked?: boolean } = {},
-) {
-  return useQuery({
-    queryKey: [COMMANDS, name, given],
-    queryFn: () => command<Result>(name, given),
-    refetchInterval: everyMs,
-    enabled: isAsked,
-  });
+export function useCommand<N extends Name>(name: N, given: Given = {}, everyMs: number | false = false) {
+  const queryFn = () => command(name, given);
+  return useQuery({ queryKey: [COMMANDS, name, given], queryFn, refetchInterval: everyMs });
 }
 
 /** Reads with a command that leaves an entry in the audit: once, and not again when something changes. */
-export function useLook<Result>(name: string, given: Given) {
-  return useQuery({
-    queryKey: [LOOKS, name, given],
-    queryFn: () => command<Result>(name, given),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+export function useLook<N extends Name>(name: N, given: Given) {
+  const queryFn = () => command(name, given);
+  return useQuery({ queryKey: [LOOKS, name, given], queryFn, staleTime: Number.POSITIVE_INFINITY });
 }
 
 /** Changes something with a command; what was read is read again then. */
-export function useChange<Result>(name: string) {
+export function useChange<N extends Name>(name: N) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (given: Given) => command<Result>(name, given),
+    mutationFn: (given: Given) => command(name, given),
     onSettled: () => client.invalidateQueries({ queryKey: [COMMANDS] }),
   });
 }

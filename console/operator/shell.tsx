@@ -28,7 +28,7 @@ export function OperatorShell() {
       inside={(session) => {
         const { person } = session;
         const who = (
-          <span className="merchant" title={person ?? undefined}>
+          <span className="kind merchant" title={person ?? undefined}>
             {foreign(person ?? '')}
           </span>
         );
@@ -57,7 +57,7 @@ function SignIn({ code }: { readonly code: string | undefined }) {
   return (
     <Door title="Operator's console">
       {why === undefined ? null : <p>{why}</p>}
-      <Form className="operator-form" onSubmit={() => mutate()}>
+      <Form className="stack operator-form" onSubmit={() => mutate()}>
         <Field {...name} value={person} onChange={setPerson} required />
         <Field label="The operator's token" type="password" value={token} onChange={setToken} required />
         <ErrorPanel error={error} />

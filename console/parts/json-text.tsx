@@ -10,7 +10,7 @@ export function JsonText({ text, what = 'the body' }: { readonly text: string; r
   if (text === '') return <p className="note">Empty.</p>;
   return (
     <div className="body">
-      <p className="tools">
+      <p className="row tools">
         {tokens === undefined ? null : (
           <Button kind="copy" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
             As sent

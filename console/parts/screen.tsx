@@ -189,20 +189,31 @@ interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** The columns, each with its head and what it says of a row. */
-  readonly columns: readonly (readonly [head: string, cell: (row: Row) => ReactNode])[];
+  /** The columns by their heads, each with what it says of a row. The table writes the first letter large. */
+  readonly columns: Readonly<Record<string, (row: Row) => ReactNode>>;
   /** The column that names the row; the first one unless it is said. */
   readonly names?: string;
   /** Columns of numbers. */
   readonly numbers?: readonly string[];
   /** Says that there is nothing. */
-  readonly none?: string;
+  readonly none?: ReactNode;
   readonly className?: string;
+}
+
+interface ReadProps<Data, Row> extends Omit<TableProps<Row>, 'rows'> {
+  readonly query: UseQueryResult<Data, Error>;
+  readonly rowsOf: (data: Data) => readonly Row[];
+}
+
+/** A table of what is read. */
+export function ReadTable<Data, Row>({ query, rowsOf, ...table }: ReadProps<Data, Row>) {
+  return <Shown query={query}>{(data) => <Table {...table} rows={rowsOf(data)} />}</Shown>;
 }
 
 /** A table that scrolls by itself where the window is narrow. */
 export function Table<Row>({ label, rows, keyOf, columns, numbers = [], none, ...props }: TableProps<Row>) {
-  const { names = columns[0]?.[0], className } = props;
+  const all = Object.entries(columns);
+  const { names = all[0]?.[0], className } = props;
   if (rows.length === 0 && none !== undefined) return <p>{none}</p>;
   const classOf = (head: string) => (numbers.includes(head) ? 'number' : undefined);
   return (
@@ -211,9 +222,9 @@ export function Table<Row>({ label, rows, keyOf, columns, numbers = [], none, ..
       <table className={className}>
         <thead>
           <tr>
-            {columns.map(([head]) => (
+            {all.map(([head]) => (
               <th key={head} scope="col" className={classOf(head)}>
-                {head}
+                {head.charAt(0).toUpperCase() + head.slice(1)}
               </th>
             ))}
           </tr>
@@ -221,7 +232,7 @@ export function Table<Row>({ label, rows, keyOf, columns, numbers = [], none, ..
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(([head, cell]) => {
+              {all.map(([head, cell]) => {
                 const Cell = head === names ? 'th' : 'td';
                 return (
                   <Cell key={head} scope={head === names ? 'row' : undefined} className={classOf(head)}>

@@ -96,9 +96,7 @@ function Player({ scenario, user }: PlayerProps) {
         </p>
         <Command line={`sim run ${scenario.name}`} />
       </Panel>
-      {user !== undefined && events.length > 0 ? (
-        <StoryEvents events={events} hasMore={false} subject={user} isEntity />
-      ) : null}
+      {user !== undefined && events.length > 0 ? <StoryEvents events={events} subject={user} /> : null}
     </>
   );
 }

@@ -16,7 +16,7 @@ export function HelpLink() {
   const address = pageSetting('help');
   if (address === '') return null;
   return (
-    <a className="help" href={address} target="_blank" rel="noreferrer">
+    <a className="kind" href={address} target="_blank" rel="noreferrer">
       Help
     </a>
   );
@@ -26,7 +26,7 @@ export function HelpLink() {
 export function Door({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <main className="door">
-      <section>
+      <section className="panel">
         <p className="brand">
           <Brand />
         </p>

@@ -34,7 +34,7 @@ function MerchantFrame({ session }: { readonly session: Session }) {
   const who = (
     <>
       {access === 'read' ? <span className="chip">read only</span> : null}
-      <span className="merchant" title={person === null ? name : `${name}, ${visible(person)}`}>
+      <span className="kind merchant" title={person === null ? name : `${name}, ${visible(person)}`}>
         {name}
       </span>
       <HelpLink />

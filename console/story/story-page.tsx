@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
+import { visible } from '../../services/domain/text/visible-text.ts';
 import { storyQuery } from '../api/reads.ts';
 import type { Story, StoryEvent } from '../api/shapes.ts';
 import { CsvButton } from '../exports/csv-button.tsx';
 import { Id } from '../parts/controls.tsx';
-import { Facts, Panel, Shown, Table, useTitle } from '../parts/screen.tsx';
-import { Countdown, foreign, Outcome, Sentence, Status, Time } from '../parts/text.tsx';
+import { Facts, Panel, Shown, useTitle } from '../parts/screen.tsx';
+import { foreign, Outcome, Sentence, Time } from '../parts/text.tsx';
 import { inWords, shortId } from '../parts/words.ts';
+import { Endpoints } from './endpoint-counts.tsx';
 import { MachineGraph } from './machine-graph.tsx';
 import { StoryEvents } from './story-events.tsx';
 
@@ -48,8 +50,18 @@ function Told({ story }: { readonly story: Story }) {
       </Panel>
       <Quarantined quarantine={story.quarantine} />
       <Endpoints endpoints={story.endpoints} />
-      <StoryEvents {...{ events, hasMore, subject, isEntity }} />
+      <StoryEvents {...{ events, subject }} note={hasMore && <Older query={query} />} />
     </>
+  );
+}
+
+/** Says how the API lists all events of a story. */
+function Older({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const [[name, id] = ['', '']] = Object.entries(query);
+  return (
+    <p className="note">
+      These are the newest. All: <code>{`GET /merchant/events?${name}=${visible(id)}`}</code>
+    </p>
   );
 }
 
@@ -65,40 +77,6 @@ function Machines({ events }: { readonly events: readonly StoryEvent[] }) {
       ? [<MachineGraph key={type} type={type} table={table} reached={reached} />]
       : [];
   });
-}
-
-type Counts = Story['endpoints'][number];
-
-function Endpoints({ endpoints }: { readonly endpoints: readonly Counts[] }) {
-  if (endpoints.length === 0) return null;
-  return (
-    <Panel title="Endpoints">
-      <Table
-        label="Counts per endpoint"
-        rows={endpoints}
-        keyOf={(endpoint) => endpoint.endpoint_uuid}
-        numbers={['Received', 'Owed', 'Not received']}
-        columns={[
-          [
-            'Endpoint',
-            ({ description, url, endpoint_uuid: uuid }) => (
-              <span title={url ?? undefined}>
-                {foreign(description || url || `${shortId(uuid)} (deleted)`)}
-              </span>
-            ),
-          ],
-          ['Received', ({ received }) => received],
-          ['Owed', ({ owed }) => <span className={owed > 0 ? 'waits' : ''}>{owed}</span>],
-          [
-            'Not received',
-            ({ not_received: lost }) => <span className={lost > 0 ? 'strong' : ''}>{lost}</span>,
-          ],
-          ['Next attempt', ({ next_attempt_at: next }) => (next === null ? '–' : <Countdown to={next} />)],
-          ['Status now', ({ status }) => <Status of={status ?? 'deleted'} />],
-        ]}
-      />
-    </Panel>
-  );
 }
 
 /** Events that could not be routed: no endpoint gets them before the platform has corrected the fault. */

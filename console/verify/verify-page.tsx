@@ -52,7 +52,7 @@ function Form({ headers, body: given }: { readonly headers: string; readonly bod
           Paste a webhook as your server got it. The answer names what makes the check of its signature fail.
         </p>
       </Screen>
-      <div className="exchange">
+      <div className="columns exchange">
         <form className="panel" onSubmit={(event) => event.preventDefault()}>
           <h2>Request</h2>
           <Field

@@ -1,12 +1,13 @@
 /** The parts of the operator's console that compute: whose fault it is, and the sections of the runbook. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { asApi } from '../../console/operator/as-api.ts';
 import { findingsOf, verdictOf } from '../../console/operator/now/findings.ts';
 import { plainOf, sectionOf } from '../../console/operator/runbook/section.ts';
 import type { Newest, Status } from '../../console/operator/shapes.ts';
 
 const STREAM = {
-  stream: 'tasks',
+  stream: 'tasks' as const,
   isRead: true,
   waiting: 0,
   oldestSeconds: 0,
@@ -20,10 +21,13 @@ const PROCESS = {
   reasons: [],
   waiting: [],
   version: '1',
+  startedAt: '2030-01-01T00:00:00.000Z',
   uptimeSeconds: 1,
   producerWaitingSeconds: 0,
+  producerWaitingBytes: 0,
   directoryStalenessSeconds: 0,
   stuckHandlers: 0,
+  plainConnections: [],
 };
 const STATUS: Status = {
   processes: [PROCESS],
@@ -143,4 +147,14 @@ describe('the runbook', () => {
     const line = 'Run `status *`; a *lease*, [the `page`](docs/operate/tasks.md#health).';
     expect(plainOf(line)).toBe('Run `status *`; a lease, the `page`.');
   });
+});
+
+test('the JSON of a command has the names of the merchant API on a screen of both consoles', () => {
+  const endpoints = [{ endpointId: 'e', nextAttemptAt: null, not_received: 1 }];
+  expect(asApi([{ eventId: 'a', subType: 'PENDING', held: false, endpoints }])).toEqual([
+    {
+      ...{ event_uuid: 'a', subType: 'PENDING', held: false },
+      endpoints: [{ endpoint_uuid: 'e', next_attempt_at: null, not_received: 1 }],
+    },
+  ]);
 });

@@ -9,7 +9,8 @@ const SHARED = ['base.css', 'forms.css', 'main.css', 'parts.css', 'shell.css'];
 /** Returns the classes that a sheet styles by themselves, as `.tiles` does and `.panel .tiles` does not. */
 function classesOf(name: string): ReadonlySet<string> {
   const text = readFileSync(FOLDER + name, 'utf8').replaceAll(/\/\*[^*]*\*\//g, '');
-  const selectors = text.split(/[{};]/).flatMap((part) => part.split(','));
+  const lists = text.replaceAll(/(^|[};,]\s*):is\(([^()]*)\)(?=\s*[,{])/g, '$1$2');
+  const selectors = lists.split(/[{};]/).flatMap((part) => part.split(','));
   return new Set(selectors.map((selector) => selector.trim()).filter((one) => /^\.[a-z][\w-]*$/.test(one)));
 }
 

@@ -5,10 +5,11 @@ import { EndpointLink } from '../../parts/endpoint.tsx';
 import { ErrorPanel } from '../../parts/screen.tsx';
 import { type Filter, FilterField } from './filter-field.tsx';
 
+/** What a person writes of an endpoint, by the names of the API. */
 export interface Fields {
   readonly url: string;
   readonly description: string;
-  readonly filter: Filter;
+  readonly subscribed_events: Filter;
 }
 
 interface Props {
@@ -57,9 +58,9 @@ export function EndpointFields({ fields, version, onChange, error }: Props) {
         fault={description}
       />
       <FilterField
-        filter={fields.filter}
+        filter={fields.subscribed_events}
         version={version}
-        onChange={(types) => onChange({ filter: types })}
+        onChange={(types) => onChange({ subscribed_events: types })}
         fault={filter}
       />
       {isShown ? null : <ErrorPanel error={error} />}

@@ -8,7 +8,7 @@ import { ErrorPanel } from '../../parts/screen.tsx';
 import { matchedBy } from '../counts.ts';
 import { lastWeekQuery } from '../endpoint-reads.ts';
 
-export type Filter = readonly EventType[] | null;
+export type Filter = EventType[] | null;
 
 interface Props {
   readonly filter: Filter;

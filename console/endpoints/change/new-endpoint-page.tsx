@@ -11,7 +11,7 @@ import { EndpointFields, type Fields } from './endpoint-fields.tsx';
 import { SecretOnce } from './secret.tsx';
 import { TestForm } from './test-panel.tsx';
 
-const NOTHING: Fields = { url: 'https://', description: '', filter: null };
+const NOTHING: Fields = { url: 'https://', description: '', subscribed_events: null };
 
 /** Makes an endpoint. Its secret is shown once. */
 export function NewEndpointPage() {
@@ -20,13 +20,11 @@ export function NewEndpointPage() {
   const [isOff, setOff] = useState(false);
   const readOnly = useReadOnly();
   const { mutate, data, error, isPending, reset } = useSecretChange((key) => {
-    const { url, description, filter } = fields;
-    const types = filter === null ? {} : { subscribed_events: [...filter] };
     const more = { api_version: version as ApiVersion, status: isOff ? 'disabled' : 'active' } as const;
-    return createEndpoint({ url, description, ...types, ...more }, key);
+    return createEndpoint({ ...fields, ...more }, key);
   });
   if (data !== undefined) return <Created endpoint={data} secret={data.signing_secret} />;
-  const isEmpty = fields.filter?.length === 0;
+  const isEmpty = fields.subscribed_events?.length === 0;
   const change = (part: Partial<Fields>) => {
     reset();
     setFields({ ...fields, ...part });
@@ -34,7 +32,7 @@ export function NewEndpointPage() {
   const versions = API_VERSIONS.toReversed();
   return (
     <Screen title="New endpoint">
-      <Form className="endpoint-form" onSubmit={() => mutate()}>
+      <Form className="stack endpoint-form" onSubmit={() => mutate()}>
         <EndpointFields {...{ fields, error }} version={version as ApiVersion} onChange={change} />
         <Field label="Version of the webhooks" value={version} options={versions} onChange={setVersion} />
         <Check isOn={isOff} onChange={setOff}>

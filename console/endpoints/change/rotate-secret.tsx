@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useReadOnly } from '../../api/session.ts';
 import type { Endpoint } from '../../api/shapes.ts';
 import { Button, Check } from '../../parts/controls.tsx';
@@ -9,7 +9,6 @@ import { waitingWords } from '../verdict.tsx';
 import { rotateToPrepared, useSecretChange } from './changes.ts';
 import { PrepareSecret } from './prepare-secret.tsx';
 import { SecretAge } from './secret.tsx';
-import { Step } from './step.tsx';
 import { TestForm } from './test-panel.tsx';
 
 /** Rotates the secret in three steps, of which none loses an event or has one refused. */
@@ -25,7 +24,7 @@ export function RotateSecret({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
     <Panel title="Rotate the secret">
       <InForce endpoint={endpoint} />
-      <ol className="steps">
+      <ol className="stack steps">
         <Step title="Prepare the next secret, and put it beside the old one" isDone={isReady || isRotated}>
           {isRotated ? null : <PrepareSecret endpoint={endpoint} />}
           <p>
@@ -88,5 +87,23 @@ function InForce({ endpoint }: { readonly endpoint: Endpoint }) {
         is signed with it. Deliveries that wait, and get the new signature: {waitingWords(owed)}.
       </p>
     </>
+  );
+}
+
+interface StepProps {
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly children: ReactNode;
+}
+
+/** One of several steps, with whether it is done. */
+function Step({ title, isDone, children }: StepProps) {
+  return (
+    <li>
+      <h3>
+        {title} {isDone ? <span className="good">✓ done</span> : null}
+      </h3>
+      {children}
+    </li>
   );
 }

@@ -5,12 +5,13 @@ import { typeDifferences } from '../../../services/domain/versions/version-diffe
 import { useReadOnly } from '../../api/session.ts';
 import type { Endpoint } from '../../api/shapes.ts';
 import { Field } from '../../parts/controls.tsx';
+import { Differences } from '../../parts/differences.tsx';
+import { JsonText } from '../../parts/json-text.tsx';
 import { ErrorPanel, Panel, Shown } from '../../parts/screen.tsx';
 import { bothVersionsQuery, owedQuery, type TwoBodies } from '../endpoint-reads.ts';
 import { waitingWords } from '../verdict.tsx';
 import { updateEndpoint, useChange } from './changes.ts';
 import { Confirm } from './confirm.tsx';
-import { SideBySide } from './side-by-side.tsx';
 
 const [OLDER, NEWER] = API_VERSIONS;
 
@@ -81,11 +82,21 @@ function Compared({ events }: { readonly events: readonly TwoBodies[] }) {
   if (shown === undefined)
     return <p>There was no event so far. When one comes, it is shown here in both versions.</p>;
   const id = shown.event.event_uuid;
+  const { older, newer } = shown;
   const options = events.map((each) => [each.event.event_uuid, labelOf(each)] as const);
   return (
     <>
       <Field label="Event" value={id} options={options} onChange={setChosen} />
-      <SideBySide key={id} bodies={shown} />
+      {older === null ? (
+        <>
+          <p>
+            {OLDER} does not have this event: an endpoint of {OLDER} is not sent it.
+          </p>
+          <JsonText key={id} text={newer} what={`the body in ${NEWER}`} />
+        </>
+      ) : (
+        <Differences {...{ older, newer }} />
+      )}
     </>
   );
 }

@@ -71,12 +71,12 @@ function Failures({ uuid }: { readonly uuid: string }) {
         rows={week.data}
         keyOf={({ name }) => name ?? ''}
         numbers={['24 hours', '7 days']}
-        columns={[
-          ['code', ({ name }) => name],
-          ['24 hours', ({ name }) => day?.data.find((one) => one.name === name)?.failed ?? 0],
-          ['7 days', ({ failed }) => failed],
-          ['meaning', ({ name }) => meaningOf(name ?? '')],
-        ]}
+        columns={{
+          code: ({ name }) => name,
+          '24 hours': ({ name }) => day?.data.find((one) => one.name === name)?.failed ?? 0,
+          '7 days': ({ failed }) => failed,
+          meaning: ({ name }) => meaningOf(name ?? ''),
+        }}
       />
     </Panel>
   );

@@ -1,10 +1,9 @@
 import { Button, Field } from '../../parts/controls.tsx';
-import { Screen, Shown, Table, Way } from '../../parts/screen.tsx';
+import { ReadTable, Screen, Way } from '../../parts/screen.tsx';
 import { Countdown, Status, Time } from '../../parts/text.tsx';
 import { shortId } from '../../parts/words.ts';
-import { type Page, useCommand, useFilters } from '../api.ts';
+import { useCommand, useFilters } from '../api.ts';
 import { MerchantName } from '../names.tsx';
-import type { Delivery } from '../shapes.ts';
 
 const STATUSES = ['pending', 'failed', 'delivered', 'exhausted', 'cancelled', 'refused'];
 const EVERY_MS = 5000;
@@ -15,7 +14,7 @@ export function DeliveriesPage() {
   const [filters, set] = useFilters();
   const { status, merchant, endpoint } = filters;
   const given = { limit: PAGE, status, merchant, endpoint };
-  const page = useCommand<Page<Delivery>>('deliveries-list', given, { everyMs: EVERY_MS });
+  const page = useCommand('deliveries-list', given, EVERY_MS);
   const statuses = [['', 'all'] as const, ...STATUSES];
   return (
     <Screen title="Deliveries">
@@ -29,38 +28,29 @@ export function DeliveriesPage() {
           ),
         )}
       </div>
-      <Shown query={page}>
-        {({ items }) => (
-          <Table
-            label="Deliveries"
-            none="There is none."
-            rows={items}
-            keyOf={({ deliveryId }) => deliveryId}
-            names="Delivery"
-            columns={[
-              ['Made', ({ createdAt }) => <Time at={createdAt} />],
-              [
-                'Delivery',
-                ({ deliveryId, type, subType }) => (
-                  <Way to={`/deliveries/${deliveryId}`}>{`${type}/${subType}`}</Way>
-                ),
-              ],
-              ['Merchant', ({ merchantId }) => <MerchantName id={merchantId} />],
-              [
-                'Endpoint',
-                ({ endpointId }) => (
-                  <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
-                    {shortId(endpointId)}
-                  </Way>
-                ),
-              ],
-              ['Status', (each) => <Status of={each.status} />],
-              ['Last answer', (each) => each.lastResponseStatus ?? each.lastFailureCode ?? '–'],
-              ['Next attempt', ({ nextAttemptAt: next }) => (next === null ? '–' : <Countdown to={next} />)],
-            ]}
-          />
-        )}
-      </Shown>
+      <ReadTable
+        label="Deliveries"
+        none="There is none."
+        query={page}
+        rowsOf={({ items }) => items}
+        keyOf={({ deliveryId }) => deliveryId}
+        names="delivery"
+        columns={{
+          made: ({ createdAt }) => <Time at={createdAt} />,
+          delivery: ({ deliveryId, type, subType }) => (
+            <Way to={`/deliveries/${deliveryId}`}>{`${type}/${subType}`}</Way>
+          ),
+          merchant: ({ merchantId }) => <MerchantName id={merchantId} />,
+          endpoint: ({ endpointId }) => (
+            <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
+              {shortId(endpointId)}
+            </Way>
+          ),
+          status: (each) => <Status of={each.status} />,
+          'last answer': (each) => each.lastResponseStatus ?? each.lastFailureCode ?? '–',
+          'next attempt': ({ nextAttemptAt: next }) => (next === null ? '–' : <Countdown to={next} />),
+        }}
+      />
     </Screen>
   );
 }

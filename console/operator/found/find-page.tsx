@@ -1,7 +1,5 @@
-import { Navigate } from '@tanstack/react-router';
-import { Panel, Screen, Shown, useTitle, Way } from '../../parts/screen.tsx';
-import { Sentence } from '../../parts/text.tsx';
-import { inWords } from '../../parts/words.ts';
+import { FoundThings } from '../../find/found-things.tsx';
+import { Screen, Shown, useTitle } from '../../parts/screen.tsx';
 import { useCommand, useId } from '../api.ts';
 import { MerchantName } from '../names.tsx';
 import type { Found } from '../shapes.ts';
@@ -22,36 +20,14 @@ export function FindPage() {
 export function FoundPage() {
   const id = useId();
   useTitle(`Find ${id}`);
-  const found = useCommand<readonly Found[]>('find', { id });
-  return (
-    <Shown query={found}>
-      {(list) => {
-        const [first, ...others] = list;
-        const only = others.length === 0 && first ? placeOf(first) : undefined;
-        if (only !== undefined) return <Navigate to={only as never} replace />;
-        return (
-          <Panel heading="h1" title={<code>{id}</code>}>
-            <ul className="found">
-              {list.map((one) => (
-                <Line key={`${one.kind} ${one.merchantId}`} found={one} />
-              ))}
-            </ul>
-          </Panel>
-        );
-      }}
-    </Shown>
-  );
+  const found = useCommand('find', { id });
+  return <Shown query={found}>{(list) => <FoundThings id={id} things={list.map(thingOf)} />}</Shown>;
 }
 
-function Line({ found }: { readonly found: Found }) {
-  const place = placeOf(found);
-  return (
-    <li>
-      <span className="chip">{inWords(found.kind)}</span> <Sentence text={found.says} />{' '}
-      {found.merchantId === null ? null : <MerchantName id={found.merchantId} />}{' '}
-      {place === undefined ? null : <Way to={place}>Show</Way>}
-    </li>
-  );
+function thingOf(found: Found) {
+  const { kind, says, merchantId } = found;
+  const more = merchantId === null ? null : <MerchantName id={merchantId} />;
+  return { kind, says, more, place: placeOf(found) };
 }
 
 const SCREENS: Readonly<Record<string, string>> = {

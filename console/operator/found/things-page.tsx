@@ -1,4 +1,5 @@
 import { formatDuration } from '../../../client/duration.ts';
+import { EventScreen } from '../../find/event-screen.tsx';
 import { Id } from '../../parts/controls.tsx';
 import { Panel, Shown, Table, useTitle, Way } from '../../parts/screen.tsx';
 import { Countdown, foreign, Outcome, Sentence, Status, Time } from '../../parts/text.tsx';
@@ -13,37 +14,33 @@ const EVERY_MS = 5000;
 export function EventPage() {
   const id = useId();
   useTitle(`Event ${shortId(id)}`);
-  const event = useCommand<EventLook>('events-get', { id }, { everyMs: EVERY_MS });
+  const event = useCommand('events-get', { id }, EVERY_MS);
   return (
     <Shown query={event}>
-      {({ eventId, merchantId, type, subType, subjectId, occurredAt, publishedBy, endpoints }) => (
-        <>
-          <Panel heading="h1" title={`${type}/${subType}`}>
-            <p className="facts">
-              Event <Id id={eventId} what="the event's id" /> · of <MerchantName id={merchantId} /> · occurred{' '}
-              <Time at={occurredAt} /> · published by <ProducerName publishedBy={publishedBy} />
-            </p>
-            <p>
-              <Way to={`/subjects/${encodeURIComponent(subjectId)}`}>The whole story of what it is about</Way>
-            </p>
-          </Panel>
-          <Panel title="Endpoints">
-            {endpoints.length === 0 ? <p>There was no endpoint when the event was accepted.</p> : null}
-            <ul className="lines">
-              {endpoints.map(({ endpointId, verdict, deliveryId }) => (
-                <li key={endpointId}>
-                  <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
-                    {shortId(endpointId)}
-                  </Way>
-                  <span>{verdict === 'delivered_to' ? 'has a delivery' : inWords(verdict)}</span>
-                  {deliveryId ? <Way to={`/deliveries/${deliveryId}`}>Show it</Way> : null}
-                </li>
-              ))}
-            </ul>
-          </Panel>
-        </>
+      {({ merchantId, type, subType, subjectId, occurredAt, publishedBy, endpoints }) => (
+        <EventScreen
+          {...{ id, line, endpoints, occurredAt, subject: subjectId, name: `${type}/${subType}` }}
+          facts={
+            <>
+              {' · of '}
+              <MerchantName id={merchantId} /> · published by <ProducerName publishedBy={publishedBy} />
+            </>
+          }
+        />
       )}
     </Shown>
+  );
+}
+
+function line({ endpointId, verdict, ...sent }: EventLook['endpoints'][number]) {
+  return (
+    <li key={endpointId}>
+      <Way to="/deliveries" search={{ endpoint: endpointId }} title={endpointId}>
+        {shortId(endpointId)}
+      </Way>
+      <span>{verdict === 'delivered_to' ? 'has a delivery' : inWords(verdict)}</span>
+      {'deliveryId' in sent ? <Way to={`/deliveries/${sent.deliveryId}`}>Show it</Way> : null}
+    </li>
   );
 }
 
@@ -51,7 +48,7 @@ export function EventPage() {
 export function DeliveryPage() {
   const id = useId();
   useTitle(`Delivery ${shortId(id)}`);
-  const delivery = useCommand<DeliveryLook>('deliveries-get', { id }, { everyMs: EVERY_MS });
+  const delivery = useCommand('deliveries-get', { id }, EVERY_MS);
   return <Shown query={delivery}>{(look) => <Delivery look={look} />}</Shown>;
 }
 
@@ -87,22 +84,19 @@ function Delivery({ look }: { readonly look: DeliveryLook }) {
           none="None was made yet."
           rows={look.attempts}
           keyOf={({ startedAt }) => startedAt}
-          columns={[
-            ['Attempt', ({ number }) => number],
-            ['Started', ({ startedAt }) => <Time at={startedAt} digits="milliseconds" />],
-            ['Took', ({ durationMs }) => formatDuration(durationMs)],
-            [
-              'Answer',
-              ({ responseStatus, failureCode, failureDetail }) => (
-                <>
-                  <Outcome tone={failureCode === null ? 'good' : 'bad'}>
-                    {responseStatus ?? failureCode}
-                  </Outcome>
-                  <div className="note">{foreign(failureDetail ?? '')}</div>
-                </>
-              ),
-            ],
-          ]}
+          columns={{
+            attempt: ({ number }) => number,
+            started: ({ startedAt }) => <Time at={startedAt} digits="milliseconds" />,
+            took: ({ durationMs }) => formatDuration(durationMs),
+            answer: ({ responseStatus, failureCode, failureDetail }) => (
+              <>
+                <Outcome tone={failureCode === null ? 'good' : 'bad'}>
+                  {responseStatus ?? failureCode}
+                </Outcome>
+                <div className="note">{foreign(failureDetail ?? '')}</div>
+              </>
+            ),
+          }}
         />
       </Panel>
     </>

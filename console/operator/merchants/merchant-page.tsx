@@ -2,11 +2,11 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { Button, Copy, Field, Form, Id } from '../../parts/controls.tsx';
-import { ErrorPanel, Panel, Shown, Table, useTitle, Way } from '../../parts/screen.tsx';
+import { ErrorPanel, Panel, ReadTable, Shown, useTitle, Way } from '../../parts/screen.tsx';
 import { foreign, Outcome, Time, toneOf } from '../../parts/text.tsx';
 import { inWords } from '../../parts/words.ts';
-import { command, type Page, useChange, useCommand, useId } from '../api.ts';
-import type { Change, Endpoint, Key, MerchantLook } from '../shapes.ts';
+import { command, useChange, useCommand, useId } from '../api.ts';
+import type { Endpoint, Key, MerchantLook } from '../shapes.ts';
 import { Changes } from '../trail/audit-page.tsx';
 import { MerchantState } from './merchants-page.tsx';
 
@@ -17,7 +17,7 @@ const ENDPOINTS = 100;
 /** "Acme gets nothing since two: why?" */
 export function MerchantPage() {
   const id = useId();
-  const merchant = useCommand<MerchantLook>('merchants-get', { id }, { everyMs: EVERY_MS });
+  const merchant = useCommand('merchants-get', { id }, EVERY_MS);
   useTitle(merchant.data?.name ?? 'Merchant');
   return (
     <Shown query={merchant}>
@@ -62,42 +62,27 @@ function Head({ look }: { readonly look: MerchantLook }) {
 
 function Endpoints({ merchant }: { readonly merchant: string }) {
   const given = { merchant, limit: ENDPOINTS };
-  const page = useCommand<Page<Endpoint>>('endpoints-list', given, { everyMs: EVERY_MS });
+  const page = useCommand('endpoints-list', given, EVERY_MS);
   return (
     <Panel title="Endpoints">
-      <Shown query={page}>
-        {({ items, next }) => (
-          <>
-            <Table
-              label="Endpoints"
-              none="It has none: its events are accepted, and sent nowhere."
-              rows={items}
-              keyOf={({ endpointId }) => endpointId}
-              columns={[
-                ['Endpoint', (endpoint) => <NameOf endpoint={endpoint} />],
-                ['Status', (endpoint) => <StateOf endpoint={endpoint} />],
-                [
-                  'Failing since',
-                  ({ failureCount: count, lastSuccessAt: at }) =>
-                    count === 0 ? (
-                      '–'
-                    ) : (
-                      <Noted note={`${count} in a row`}>{timeOr(at, 'its first attempt')}</Noted>
-                    ),
-                ],
-                [
-                  'Last failure',
-                  ({ lastFailureAt: at, lastFailureCode: code, lastResponseStatus: status }) => (
-                    <Noted note={code && `${code} ${status ?? ''}`}>{timeOr(at, '–')}</Noted>
-                  ),
-                ],
-                ['Last success', ({ lastSuccessAt: at }) => timeOr(at, 'never')],
-              ]}
-            />
-            {next === null ? null : <p className="note">These are the newest {ENDPOINTS}.</p>}
-          </>
-        )}
-      </Shown>
+      <ReadTable
+        label="Endpoints"
+        none="It has none: its events are accepted, and sent nowhere."
+        query={page}
+        rowsOf={({ items }) => items}
+        keyOf={({ endpointId }) => endpointId}
+        columns={{
+          endpoint: (endpoint) => <NameOf endpoint={endpoint} />,
+          status: (endpoint) => <StateOf endpoint={endpoint} />,
+          'failing since': ({ failureCount: count, lastSuccessAt: at }) =>
+            count === 0 ? '–' : <Noted note={`${count} in a row`}>{timeOr(at, 'its first attempt')}</Noted>,
+          'last failure': ({ lastFailureAt: at, lastFailureCode: code, lastResponseStatus: status }) => (
+            <Noted note={code && `${code} ${status ?? ''}`}>{timeOr(at, '–')}</Noted>
+          ),
+          'last success': ({ lastSuccessAt: at }) => timeOr(at, 'never'),
+        }}
+      />
+      {page.data?.next == null ? null : <p className="note">These are the newest {ENDPOINTS}.</p>}
     </Panel>
   );
 }
@@ -142,31 +127,28 @@ function StateOf({ endpoint }: { readonly endpoint: Endpoint }) {
 }
 
 function Keys({ merchant }: { readonly merchant: string }) {
-  const keys = useCommand<readonly Key[]>('keys-list');
+  const keys = useCommand('keys-list');
   const isOwn = ({ merchantId, revokedAt }: Key) => merchantId === merchant && revokedAt === null;
   return (
     <Panel title="Keys">
-      <Shown query={keys}>
-        {(all) => (
-          <Table
-            label="Keys"
-            none="It has none in use."
-            rows={all.filter(isOwn)}
-            keyOf={({ keyId }) => keyId}
-            columns={[
-              ['Key', ({ hint }) => <code>{hint}</code>],
-              ['Name', ({ name }) => foreign(name ?? '–')],
-              ['Last use', ({ lastUsedAt }) => timeOr(lastUsedAt, 'never')],
-            ]}
-          />
-        )}
-      </Shown>
+      <ReadTable
+        label="Keys"
+        none="It has none in use."
+        query={keys}
+        rowsOf={(all) => all.filter(isOwn)}
+        keyOf={({ keyId }) => keyId}
+        columns={{
+          key: ({ hint }) => <code>{hint}</code>,
+          name: ({ name }) => foreign(name ?? '–'),
+          'last use': ({ lastUsedAt }) => timeOr(lastUsedAt, 'never'),
+        }}
+      />
     </Panel>
   );
 }
 
 function LastChanges({ merchant }: { readonly merchant: string }) {
-  const changes = useCommand<readonly Change[]>('audit-list', { merchant, limit: CHANGES });
+  const changes = useCommand('audit-list', { merchant, limit: CHANGES });
   return (
     <Panel title="Changes">
       <Shown query={changes}>{(list) => <Changes list={list} />}</Shown>
@@ -209,7 +191,7 @@ function OpenAsMerchant({ id }: { readonly id: string }) {
   const person = useSession()?.person;
   const { mutate, data, isPending, error } = useMutation({
     mutationFn: () =>
-      command<{ readonly url: string }>('portal-link', {
+      command('portal-link', {
         ...{ merchant: id, readOnly: true, minutes: MINUTES, person: `operator ${person}` },
       }),
   });

@@ -1,4 +1,4 @@
-import { Screen, Shown, Table, Way } from '../../parts/screen.tsx';
+import { ReadTable, Screen, Way } from '../../parts/screen.tsx';
 import { foreign, Outcome } from '../../parts/text.tsx';
 import { inWords } from '../../parts/words.ts';
 import { useCommand } from '../api.ts';
@@ -11,33 +11,25 @@ function byState(one: Merchant, other: Merchant): number {
 
 /** Every merchant; those on hold come first. */
 export function MerchantsPage() {
-  const merchants = useCommand<readonly Merchant[]>('merchants-list');
+  const merchants = useCommand('merchants-list');
   return (
     <Screen title="Merchants">
-      <Shown query={merchants}>
-        {(list) =>
-          list.length === 0 ? (
-            <p>
-              There is none yet: <code>hookrail operator merchants create --name &lt;name&gt;</code> makes
-              one.
-            </p>
-          ) : (
-            <Table
-              label="Merchants"
-              rows={list.toSorted(byState)}
-              keyOf={({ merchantId }) => merchantId}
-              columns={[
-                [
-                  'Name',
-                  ({ merchantId, name }) => <Way to={`/merchants/${merchantId}`}>{foreign(name)}</Way>,
-                ],
-                ['State', ({ state }) => <MerchantState state={state} />],
-                ['Id', ({ merchantId }) => <code>{merchantId}</code>],
-              ]}
-            />
-          )
+      <ReadTable
+        label="Merchants"
+        none={
+          <>
+            There is none yet: <code>hookrail operator merchants create --name &lt;name&gt;</code> makes one.
+          </>
         }
-      </Shown>
+        query={merchants}
+        rowsOf={(list) => list.toSorted(byState)}
+        keyOf={({ merchantId }) => merchantId}
+        columns={{
+          name: ({ merchantId, name }) => <Way to={`/merchants/${merchantId}`}>{foreign(name)}</Way>,
+          state: ({ state }) => <MerchantState state={state} />,
+          id: ({ merchantId }) => <code>{merchantId}</code>,
+        }}
+      />
     </Screen>
   );
 }

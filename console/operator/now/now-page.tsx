@@ -3,7 +3,7 @@ import { formatDuration } from '../../../client/duration.ts';
 import { Panel, Shown, Table, useTitle, Way } from '../../parts/screen.tsx';
 import { foreign, Outcome, Sentence, Time } from '../../parts/text.tsx';
 import { inWords } from '../../parts/words.ts';
-import { type Page, useCommand } from '../api.ts';
+import { useCommand } from '../api.ts';
 import type { Endpoint, Newest, Status } from '../shapes.ts';
 import { FREE_BYTES, findingsOf, HEADROOM_SECONDS, LATE_SECONDS, verdictOf } from './findings.ts';
 
@@ -15,8 +15,8 @@ const WHOSE = { ours: 'us', theirs: 'them', producers: 'producer' } as const;
 /** Is it us or them? */
 export function NowPage() {
   useTitle('Now');
-  const status = useCommand<Status>('status', {}, { everyMs: EVERY_MS });
-  const newest = useCommand<Newest>('deliveries-summary', {}, { everyMs: EVERY_MS });
+  const status = useCommand('status', {}, EVERY_MS);
+  const newest = useCommand('deliveries-summary', {}, EVERY_MS);
   return (
     <Shown query={status}>
       {(state) => <Shown query={newest}>{(summary) => <Now state={state} newest={summary} />}</Shown>}
@@ -113,15 +113,14 @@ function Processes({ state }: { readonly state: Status }) {
         label="Processes"
         rows={state.processes}
         keyOf={({ url }) => url}
-        columns={[
-          ['Process', ({ url }) => url],
-          [
-            'State',
-            ({ ready }) => <Outcome tone={ready ? 'good' : 'bad'}>{ready ? 'ready' : 'not ready'}</Outcome>,
-          ],
-          ['Version', ({ version }) => version ?? '–'],
-          ['Up for', ({ uptimeSeconds: up }) => (up === null ? '–' : lasting(up))],
-        ]}
+        columns={{
+          process: ({ url }) => url,
+          state: ({ ready }) => (
+            <Outcome tone={ready ? 'good' : 'bad'}>{ready ? 'ready' : 'not ready'}</Outcome>
+          ),
+          version: ({ version }) => version ?? '–',
+          'up for': ({ uptimeSeconds: up }) => (up === null ? '–' : lasting(up)),
+        }}
       />
       {elsewhere.length === 0 ? null : (
         <p className="note">
@@ -209,7 +208,7 @@ function flowOf({ oldestOverdueSeconds, streams, merchants }: Status, newest: Ne
 /** Endpoints that were disabled because they failed for long, in the last day. */
 function useAutoDisabled(): Tile {
   const given = { status: 'auto_disabled', limit: DISABLED_MAX };
-  const { data } = useCommand<Page<Endpoint>>('endpoints-list', given);
+  const { data } = useCommand('endpoints-list', given);
   const isRecent = ({ disabledAt }: Endpoint) => Date.parse(disabledAt ?? '') > Date.now() - DAY_MS;
   const recent = data?.items.filter(isRecent) ?? [];
   const [first] = recent;

@@ -4,7 +4,7 @@ import { foreign, Time } from '../../parts/text.tsx';
 import { inWords, shortId } from '../../parts/words.ts';
 import { useCommand, useFilters } from '../api.ts';
 import { MerchantName, ProducerName } from '../names.tsx';
-import type { Quarantined, Summary } from '../shapes.ts';
+import type { Quarantined } from '../shapes.ts';
 import { Replay } from './replay.tsx';
 
 const PAGE = 200;
@@ -12,8 +12,8 @@ const PAGE = 200;
 /** "What is wrong with these 312, and may I put them back?" */
 export function QuarantinePage() {
   const [{ reason }, set] = useFilters();
-  const summary = useCommand<readonly Summary[]>('quarantine-summary');
-  const records = useCommand<readonly Quarantined[]>('quarantine-list', { limit: PAGE, reason });
+  const summary = useCommand('quarantine-summary');
+  const records = useCommand('quarantine-list', { limit: PAGE, reason });
   return (
     <>
       <Screen title="Quarantine">
@@ -87,24 +87,18 @@ function Records({ list }: { readonly list: readonly Quarantined[] }) {
         label="Records"
         rows={list}
         keyOf={({ position }) => position}
-        names="What is wrong"
-        columns={[
-          ['Since', ({ at }) => <Time at={at} />],
-          [
-            'What is wrong',
-            ({ position, title, detail }) => (
-              <>
-                <Way to={`/quarantine/${encodeURIComponent(position)}`}>{foreign(title)}</Way>
-                <div className="note">{foreign(detail)}</div>
-              </>
-            ),
-          ],
-          [
-            'Event',
-            ({ eventId }) => (eventId === null ? '–' : <span title={eventId}>{shortId(eventId)}</span>),
-          ],
-          ['Merchant', ({ merchantId }) => (merchantId === null ? '–' : <MerchantName id={merchantId} />)],
-        ]}
+        names="what is wrong"
+        columns={{
+          since: ({ at }) => <Time at={at} />,
+          'what is wrong': ({ position, title, detail }) => (
+            <>
+              <Way to={`/quarantine/${encodeURIComponent(position)}`}>{foreign(title)}</Way>
+              <div className="note">{foreign(detail)}</div>
+            </>
+          ),
+          event: ({ eventId }) => (eventId === null ? '–' : <span title={eventId}>{shortId(eventId)}</span>),
+          merchant: ({ merchantId }) => <MerchantName id={merchantId} />,
+        }}
       />
     </Panel>
   );

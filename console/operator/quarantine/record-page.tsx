@@ -12,7 +12,7 @@ import { Replay } from './replay.tsx';
 export function RecordPage() {
   const position = useId();
   useTitle('Quarantined record');
-  const record = useLook<ShownRecord>('quarantine-show', { position });
+  const record = useLook('quarantine-show', { position });
   return <Shown query={record}>{(shown) => <Record shown={shown} />}</Shown>;
 }
 

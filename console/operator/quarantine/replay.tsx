@@ -13,7 +13,7 @@ interface Props {
 /** Puts records back where they came from, after a second press. What would return stays. */
 export function Replay({ label, given }: Props) {
   const [isAsked, setAsked] = useState(false);
-  const { mutate, data, isPending, error } = useChange<Replayed>('quarantine-replay');
+  const { mutate, data, isPending, error } = useChange('quarantine-replay');
   const replay = () => mutate(given, { onSettled: () => setAsked(false) });
   if (data !== undefined && data.replayed > 0) return <Told data={data} />;
   return (

@@ -10,7 +10,7 @@ const PAGE = 100;
 /** "Who changed what?" */
 export function AuditPage() {
   const [{ merchant, after }, set] = useFilters();
-  const changes = useCommand<readonly Change[]>('audit-list', { limit: PAGE, merchant, after });
+  const changes = useCommand('audit-list', { limit: PAGE, merchant, after });
   return (
     <Screen title="Audit">
       {merchant === undefined ? null : (
@@ -44,10 +44,6 @@ interface Props {
   readonly isOfAll?: boolean;
 }
 
-const MERCHANT = [
-  ['Merchant', ({ merchantId }: Change) => (merchantId === null ? '–' : <MerchantName id={merchantId} />)],
-] as const;
-
 /** Changes with who made them, newest first. */
 export function Changes({ list, isOfAll = false }: Props) {
   return (
@@ -56,16 +52,16 @@ export function Changes({ list, isOfAll = false }: Props) {
       none="There is no change."
       rows={list}
       keyOf={({ cursor }) => cursor}
-      names="What"
-      columns={[
-        ['When', ({ at }) => <Time at={at} />],
-        ['What', ({ action }) => action],
+      names="what"
+      columns={{
+        when: ({ at }) => <Time at={at} />,
+        what: ({ action }) => action,
         // Else the kind of the one who did it.
-        ['Who', ({ person, keyName, key, actor }) => foreign(person ?? keyName ?? key ?? actor)],
-        ...(isOfAll ? MERCHANT : []),
-        ['Reason', ({ details: { reason } }) => foreign(typeof reason === 'string' ? reason : '–')],
-        ['Details', ({ details }) => <Details of={details} />],
-      ]}
+        who: ({ person, keyName, key, actor }) => foreign(person ?? keyName ?? key ?? actor),
+        ...(isOfAll && { merchant: ({ merchantId }: Change) => <MerchantName id={merchantId} /> }),
+        reason: ({ details: { reason } }) => foreign(typeof reason === 'string' ? reason : '–'),
+        details: ({ details }) => <Details of={details} />,
+      }}
     />
   );
 }

@@ -1,89 +1,48 @@
 import { useState } from 'react';
 import { Button, Field, Form } from '../../parts/controls.tsx';
-import { ErrorPanel, Panel, Shown, Table, useTitle } from '../../parts/screen.tsx';
+import { ErrorPanel, Panel, ReadTable, useTitle } from '../../parts/screen.tsx';
 import { Outcome, Time } from '../../parts/text.tsx';
 import { inWords } from '../../parts/words.ts';
 import { useChange, useCommand } from '../api.ts';
 import { MerchantName } from '../names.tsx';
-import type { Merchant } from '../shapes.ts';
-
-interface Replay {
-  readonly replayId: string;
-  readonly status: string;
-  readonly count: number;
-  readonly published: number;
-  readonly merchantId: string | null;
-  readonly only: string;
-  readonly since: string;
-  readonly until: string;
-  readonly createdAt: string;
-}
-
-/** The period is the one that was counted, in times. */
-interface DryRun {
-  readonly since: string;
-  readonly until: string;
-  readonly count: number;
-  readonly byType: Readonly<Record<string, number>>;
-}
 
 const EVERY_MS = 3000;
 
 /** "Is everybody whole again?" */
 export function ReplaysPage() {
   useTitle('Replays');
-  const replays = useCommand<readonly Replay[]>('replay-list', {}, { everyMs: EVERY_MS });
+  const replays = useCommand('replay-list', {}, EVERY_MS);
   const cancel = useChange('replay-cancel');
   return (
     <>
       <Start />
       <Panel title="Replays">
         <ErrorPanel error={cancel.error} />
-        <Shown query={replays}>
-          {(list) => (
-            <Table
-              label="Replays"
-              none="There was none."
-              rows={list}
-              keyOf={({ replayId }) => replayId}
-              columns={[
-                [
-                  'Started',
-                  ({ replayId, createdAt }) => (
-                    <span title={replayId}>
-                      <Time at={createdAt} />
-                    </span>
-                  ),
-                ],
-                [
-                  'Merchant',
-                  ({ merchantId }) => (merchantId === null ? 'all' : <MerchantName id={merchantId} />),
-                ],
-                ['Events', ({ only }) => only],
-                [
-                  'Period',
-                  ({ since, until }) => (
-                    <>
-                      <Time at={since} /> to <Time at={until} />
-                    </>
-                  ),
-                ],
-                [
-                  'Status',
-                  ({ status }) => <Outcome tone={TONES[status] ?? 'none'}>{inWords(status)}</Outcome>,
-                ],
-                ['Progress', ({ published, count }) => `${published} of ${count}`],
-                [
-                  '',
-                  ({ status, replayId: id }) =>
-                    status === 'running' ? (
-                      <Button onClick={() => cancel.mutate({ id })}>Cancel</Button>
-                    ) : null,
-                ],
-              ]}
-            />
-          )}
-        </Shown>
+        <ReadTable
+          label="Replays"
+          none="There was none."
+          query={replays}
+          rowsOf={(list) => list}
+          keyOf={({ replayId }) => replayId}
+          columns={{
+            started: ({ replayId, createdAt }) => (
+              <span title={replayId}>
+                <Time at={createdAt} />
+              </span>
+            ),
+            merchant: ({ merchantId }) => <MerchantName id={merchantId} none="all" />,
+            events: ({ only }) => only,
+            period: ({ since, until }) => (
+              <>
+                <Time at={since} /> to <Time at={until} />
+              </>
+            ),
+            status: ({ status }) => <Outcome tone={TONES[status] ?? 'none'}>{inWords(status)}</Outcome>,
+            progress: ({ published, count }) => `${published} of ${count}`,
+            '': ({ status, replayId: id }) =>
+              status === 'running' ? <Button onClick={() => cancel.mutate({ id })}>Cancel</Button> : null,
+          }}
+        />
       </Panel>
     </>
   );
@@ -107,8 +66,8 @@ interface Scope {
 /** Counts first; only what was counted can be started. */
 function Start() {
   const [scope, setScope] = useState<Scope>({ since: '2h', until: '', only: 'missing', merchant: '' });
-  const count = useChange<DryRun>('replay-start');
-  const start = useChange<Replay>('replay-start');
+  const count = useChange('replay-start');
+  const start = useChange('replay-start');
   const set = (change: Partial<Scope>) => {
     setScope({ ...scope, ...change });
     count.reset();
@@ -119,7 +78,9 @@ function Start() {
     start.reset();
     count.mutate({ ...given, dryRun: true });
   };
-  const types = Object.entries(count.data?.byType ?? {}).map(([type, events]) => `${events} ${type}`);
+  // The period is the one that was counted, in times.
+  const counted = count.data && 'byType' in count.data ? count.data : undefined;
+  const types = Object.entries(counted?.byType ?? {}).map(([type, events]) => `${events} ${type}`);
   return (
     <Panel heading="h1" title="Replay after an incident">
       <Form className="row act" onSubmit={submit}>
@@ -130,18 +91,17 @@ function Start() {
       </Form>
       <p className="note">Since and until: 30m, 2h or 7d ago, or a time such as 2030-01-31T08:00:00Z.</p>
       <ErrorPanel error={count.error ?? start.error} />
-      {count.data === undefined || start.data !== undefined ? null : (
+      {counted === undefined || start.data !== undefined ? null : (
         <div role="status">
           <p>
-            A replay would send <strong>{count.data.count}</strong>{' '}
-            {count.data.count === 1 ? 'event' : 'events'}
-            {count.data.count === 0 ? '' : `: ${types.join(', ')}`}.
+            A replay would send <strong>{counted.count}</strong> {counted.count === 1 ? 'event' : 'events'}
+            {counted.count === 0 ? '' : `: ${types.join(', ')}`}.
           </p>
-          {count.data.count === 0 ? null : (
+          {counted.count === 0 ? null : (
             <Button
               kind="primary"
               disabled={start.isPending}
-              onClick={() => start.mutate({ ...given, since: count.data.since, until: count.data.until })}
+              onClick={() => start.mutate({ ...given, since: counted.since, until: counted.until })}
             >
               Start the replay
             </Button>
@@ -154,7 +114,7 @@ function Start() {
 }
 
 function Fields({ scope, set }: { readonly scope: Scope; readonly set: (change: Partial<Scope>) => void }) {
-  const { data = [] } = useCommand<readonly Merchant[]>('merchants-list');
+  const { data = [] } = useCommand('merchants-list');
   const { since, until, only, merchant } = scope;
   const merchants = data.map(({ merchantId, name }) => [merchantId, name] as const);
   return (

@@ -87,6 +87,15 @@ export const CONSOLE_BUGS: readonly PlantedBug[] = [
     title: 'gives a command or signs out without the text that only the page knows',
   },
   {
+    id: 'sub-type-renamed',
+    bug: 'an operator’s story names no subType of its events',
+    file: 'console/operator/as-api.ts',
+    text: "if (name === 'subType') return name;",
+    replacement: '',
+    test: 'test/console/operator-parts.test.ts',
+    title: 'the JSON of a command has the names of the merchant API on a screen of both consoles',
+  },
+  {
     id: 'height-for-all',
     bug: 'any page that embeds the console hears its height',
     file: 'console/shell/height.ts',

@@ -6,7 +6,7 @@ import { on } from './command.ts';
 import { FILTER, filterOf, matcherOf } from './quarantine/filter.ts';
 import { quarantinedJson, refuseRange } from './quarantine/record-json.ts';
 import { REPLAYED, refuseChoice, replay } from './quarantine/replay.ts';
-import { SHOWN, show, shownText, withBytes } from './quarantine/show.ts';
+import { SHOWN, type Shown, show, shownText, withBytes } from './quarantine/show.ts';
 
 /** The broker's record stores: what could not be used, and what ended without a success. */
 
@@ -33,7 +33,7 @@ export const RECORD_STORE_COMMANDS = {
     columns: ['reason', 'count', 'oldest', 'newest'],
     run: ({ quarantine }) => summaryOf(quarantine),
   }),
-  'quarantine show': on('broker', {
+  'quarantine show': on<'broker', typeof SHOWN, Shown>('broker', {
     describe: 'Show a quarantined record in clear text, with its fault marked',
     isRead: true,
     showsPersonal: () => true,

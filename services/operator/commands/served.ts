@@ -17,8 +17,7 @@ import { STREAM_COMMANDS } from './streams.ts';
 
 export type ServedCommands = Readonly<Record<string, ServedCommand>>;
 
-/** The commands that a running service carries out, by their names. */
-export const SERVED: ServedCommands = {
+const ALL = {
   ...MERCHANT_COMMANDS,
   ...MERCHANT_LOOKS,
   ...KEY_COMMANDS,
@@ -35,6 +34,18 @@ export const SERVED: ServedCommands = {
   ...REPLAY_COMMANDS,
   ...CLOCK_COMMANDS,
 };
+
+/** The commands that a running service carries out, by their names. */
+export const SERVED: ServedCommands = ALL;
+
+type Run = (...given: never[]) => Promise<unknown>;
+/** The results of the commands, by their names in paths. */
+export type ServedAnswers = {
+  readonly [Name in keyof typeof ALL as Dashed<Name>]: Awaited<
+    ReturnType<Extract<(typeof ALL)[Name]['run'], Run>>
+  >;
+};
+type Dashed<Name extends string> = Name extends `${infer Group} ${infer Word}` ? `${Group}-${Word}` : Name;
 
 /** Returns the name of a command in the paths of the operations server: "merchants-create". */
 export function pathOf(name: string): string {

@@ -37,6 +37,8 @@ interface ProcessState {
 export interface RecordStoreSummary {
   readonly reason: string;
   readonly count: number;
+  readonly oldest: string;
+  readonly newest: string;
 }
 
 export type ServiceStatus = Awaited<ReturnType<typeof serviceStatus>>;

@@ -8,7 +8,7 @@ import { freeBytes, type Summary, serviceStatus } from '../commands/service-stat
  * The commands that the console gives, beside `status`. Those that show a secret, delete something for good or write files
  * stay with the command line.
  */
-export const CONSOLE_COMMANDS: ReadonlySet<string> = new Set([
+const NAMES = [
   'merchants-list',
   'merchants-get',
   'merchants-pause',
@@ -33,7 +33,10 @@ export const CONSOLE_COMMANDS: ReadonlySet<string> = new Set([
   'replay-list',
   'replay-get',
   'replay-cancel',
-]);
+] as const;
+
+export type ConsoleCommand = (typeof NAMES)[number];
+export const CONSOLE_COMMANDS: ReadonlySet<string> = new Set(NAMES);
 
 /** Returns what `status` tells of the process that the request has reached. */
 export async function statusHere(

@@ -59,6 +59,7 @@ function operatorsForm(record: EndpointRecord, environment: OperatorDeps['enviro
     environment,
   );
   const others = Object.entries(rest).map(([name, value]) => [camelCase(name), value] as const);
+  type Rest = Required<typeof rest>;
   return {
     endpointId: uuid,
     status,
@@ -68,9 +69,13 @@ function operatorsForm(record: EndpointRecord, environment: OperatorDeps['enviro
     lastFailureCode: last_failure?.code ?? null,
     lastResponseStatus: last_failure?.response_status ?? null,
     description: description === '' ? null : description,
-    ...Object.fromEntries(others),
+    ...(Object.fromEntries(others) as { readonly [Name in keyof Rest as CamelCase<Name>]: Rest[Name] }),
   };
 }
+
+type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Word}${Capitalize<CamelCase<Rest>>}`
+  : Name;
 
 function camelCase(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());

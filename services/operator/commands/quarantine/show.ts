@@ -41,7 +41,7 @@ const FAULT_AT: Partial<Record<QuarantineReason, string>> = {
   event_id_conflict: '/header/eventId',
 };
 
-type Shown = Awaited<ReturnType<typeof show>>;
+export type Shown = Awaited<ReturnType<typeof show>>;
 /** With its bytes in an encoding, or the file that has them. */
 type Shaped = Omit<Shown, 'base64'> & { readonly [Name in 'hex' | 'base64' | 'file']?: string };
 
