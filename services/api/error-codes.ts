@@ -192,6 +192,11 @@ export const ERROR_CODES = {
     title: 'The URL is not allowed',
     hint: 'errors[0] names the rule; use a public DNS name.',
   },
+  header_not_allowed: {
+    status: 422,
+    title: 'The header is not allowed',
+    hint: 'errors[0] names the header and the rule; its value is never repeated.',
+  },
   legacy_webhook_incomplete: {
     status: 422,
     title: 'The single webhook needs a URL and a secret',

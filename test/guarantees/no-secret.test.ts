@@ -1,5 +1,5 @@
 /**
- * Guarantee: a signing secret or API key is nowhere but in the answer that gave it and in the Authorization header of
+ * Guarantee: a signing secret, a value of a merchant's own header or API key is nowhere but in the answer that gave it and in the Authorization header of
  * the request: not in a file, a log line, a metric, an error or any other answer, also when the receiver sends the request's
  * headers back. A planted canary is found, so the search works.
  */
@@ -50,6 +50,9 @@ function filesWith(texts: readonly string[]): string[] {
 it('no secret is in a file, a log line, a metric or an answer other than the one that gave it', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
   const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
+  const token = 'gateway-canary-0123456789abcdef';
+  const headers = [{ name: 'X-Gateway-Key', value: `Bearer ${token}` }];
+  expect((await merchant.request('PATCH', resource, { headers })).status).toBe(200);
   const rotated = (await merchant.request('PATCH', `${resource}/secret`)).body.signing_secret;
   const prepared = (await merchant.request('POST', `${resource}/secret/prepare`)).body.signing_secret;
   const chosen = 'chosen-canary-of-the-merchant';
@@ -79,6 +82,8 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     await merchant.request('GET', '/merchant'),
     await merchant.request('PATCH', '/merchant', { webhook_secret: `${chosen} with spaces` }),
     await merchant.request('PATCH', resource, { signing_secret: 'x' }),
+    await merchant.request('PATCH', resource, { headers: [{ name: 'X-Gateway-Key', value: `${token}\n` }] }),
+    await merchant.request('PATCH', resource, { headers: [{ name: 'X-Gateway-Key' }] }),
     await merchant.request('GET', `${resource}/deliveries`),
   ];
   const delivery = await eventually('the success is recorded', async () => {
@@ -102,6 +107,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     rotated,
     prepared,
     chosen,
+    token,
     setup.apiKey,
     setup.producerKey,
   ].flatMap((secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')]);
