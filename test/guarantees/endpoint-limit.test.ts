@@ -24,7 +24,7 @@ let service: Service;
 let merchant: MerchantClient;
 
 beforeAll(async () => {
-  setup = await prepareSetup({ HOOKRAIL_LOG_LEVEL: 'warn' });
+  setup = await prepareSetup();
   receiver = await startLoggingReceiver(setup.receiverCert, () => 200);
   service = await startService(setup.environment);
   merchant = new MerchantClient(setup, () => service);

@@ -18,7 +18,6 @@ export interface HeaderFault {
   readonly detail: string;
 }
 
-export const HEADERS_MAX = 10;
 const NAME_MAX = 64;
 const VALUE_MAX = 1024;
 /** Of all names and values together: common servers read a head of 8 KB, and hookrail's own part needs about 1.5. */

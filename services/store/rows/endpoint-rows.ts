@@ -80,7 +80,7 @@ export function preparedOf({
 }
 
 /** Returns the headers of the merchant's own, if the endpoint has some. */
-export function headersOf({
+function headersOf({
   header_names: names,
   headers_key_id: keyId,
   headers_ciphertext: ciphertext,
