@@ -89,7 +89,7 @@ it('500 events at once arrive at the limit, in order and once each, and a neighb
   expect(overtaken(arrivals)).toBe(0);
 }, 120_000);
 
-it('what waits outlives a kill, and a limit that is raised holds for it', async () => {
+it('deliveries that wait outlive a kill, and a limit that is raised holds for them', async () => {
   const { uuid } = await merchant.createEndpoint(`${receiver.url}/killed`, { requests_per_second: 5 });
   await publish(300, 'killed');
   await eventually('some have arrived', () => to('/killed').length > 5, MS_MAX);
@@ -100,7 +100,7 @@ it('what waits outlives a kill, and a limit that is raised holds for it', async 
   await eventually('all have arrived', () => arrived() === 300, MS_MAX);
 }, 120_000);
 
-it('what waits for an endpoint that is disabled is cancelled, and its neighbour is not', async () => {
+it('deliveries that wait for an endpoint that is disabled are cancelled, and its neighbour is not', async () => {
   const { uuid } = await merchant.createEndpoint(`${receiver.url}/disabled`, { requests_per_second: 1 });
   await publish(20, 'disabled');
   await eventually('one has arrived', () => to('/disabled').length > 0, MS_MAX);

@@ -9,7 +9,7 @@ export const ENDPOINT_CONTROL_BUGS: readonly PlantedBug[] = [
     text: 'const VALUE = /^[!-~](?:[\\t -~]*[!-~])?$/;',
     replacement: 'const VALUE = /^[!-~](?:[\\s -~]*[!-~])?$/;',
     test: 'test/domain/controls/custom-headers.test.ts',
-    title: 'that adds a header is refused',
+    title: 'of any text is accepted only if it is one line',
   },
   {
     id: 'own-header-in-response',
