@@ -942,6 +942,18 @@ export interface components {
         Description: string;
         /** @description For your own use. At most 255 characters (Unicode code points), not only white space. */
         DescriptionSent: string;
+        /** @description A token of RFC 9110. Names have no case. */
+        HeaderName: string;
+        /** @description Visible ASCII, with spaces and tabs only between its characters. It is never shown again. */
+        HeaderValue: string;
+        HeaderSent: {
+            name: components["schemas"]["HeaderName"];
+            value: components["schemas"]["HeaderValue"];
+        };
+        HeaderKept: {
+            name: components["schemas"]["HeaderName"];
+            value?: components["schemas"]["HeaderValue"];
+        };
         CreateWebhookEndpoint: {
             url: components["schemas"]["Url"];
             description: components["schemas"]["DescriptionSent"];
@@ -963,6 +975,18 @@ export interface components {
              *     `/.well-known/webhook-keys`. Default: false.
              */
             public_key_signature?: boolean;
+            /**
+             * @description Headers of your own that each request to the endpoint has, at most ten, such as the key of an API gateway. They are
+             *     sealed like the secret: no response and no log shows a value again. Reserved are Authorization, Accept, Host,
+             *     User-Agent, Expect, the headers of the connection, of the content and of tracing, and those that begin with
+             *     `webhook-`. Names and values have 4,096 characters together at most.
+             */
+            headers?: components["schemas"]["HeaderSent"][] | null;
+            /**
+             * @description The most requests that the endpoint gets in a second. What waits for its turn uses up no attempt. Default: null,
+             *     no limit of its own.
+             */
+            requests_per_second?: number | null;
         };
         UpdateWebhookEndpoint: {
             url?: components["schemas"]["Url"];
@@ -983,6 +1007,16 @@ export interface components {
              */
             public_key_signature?: boolean;
             /**
+             * @description All headers of your own that each request to the endpoint has; null or an empty list = none. An entry without a
+             *     value keeps the value that is stored under its name. It holds for every attempt that starts after the change.
+             */
+            headers?: components["schemas"]["HeaderKept"][] | null;
+            /**
+             * @description The most requests that the endpoint gets in a second; null = no limit of its own. It holds within a second, also
+             *     for what waits already.
+             */
+            requests_per_second?: number | null;
+            /**
              * Format: date-time
              * @description With `status: active`, also replays what the endpoint has missed since this time (`only=missing`). It begins once
              *     the change is in force; the answer has its `replay_uuid`.
@@ -1000,6 +1034,15 @@ export interface components {
             api_version: string;
             /** @description Its webhooks also have the signature `v1a` of the platform's own key. */
             public_key_signature: boolean;
+            /**
+             * @description The names of the headers of your own that each request has. Their values are not shown; the list, sent back in an
+             *     update, keeps them.
+             */
+            headers: {
+                name: string;
+            }[];
+            /** @description The most requests that it gets in a second. Null = no limit of its own. */
+            requests_per_second: number | null;
             environment: string;
             created_at: components["schemas"]["Timestamp"];
             updated_at: components["schemas"]["Timestamp"];
@@ -1243,7 +1286,8 @@ export interface components {
              * @description Why this delivery waits although it is due, else null. No attempt is counted; the delivery comes up again
              *     automatically, at `next_attempt_at` or within seconds of it. `endpoint_full`: the endpoint does not
              *     respond, or receives more than it can take; waiting deliveries are sent as soon as it responds.
-             *     `merchant_paused`: see `held`. `put_aside`: hookrail's operators hold this delivery, because its attempts
+             *     `rate_limited_here`: the endpoint gets no more requests per second than its `requests_per_second`; waiting
+             *     deliveries are sent one after the other. `merchant_paused`: see `held`. `put_aside`: hookrail's operators hold this delivery, because its attempts
              *     stopped hookrail; it has no `next_attempt_at`, and continues when they release it. The others are faults of
              *     hookrail.
              */
@@ -1272,7 +1316,10 @@ export interface components {
             trigger: string;
             started_at: components["schemas"]["Timestamp"];
             duration_ms: number;
-            /** @description As they were sent, without the secret. */
+            /**
+             * @description As they were sent, without the secret. A header of your own is shown as `[redacted]`, and only on attempts that were
+             *     made since your headers were last set.
+             */
             request_headers: {
                 [key: string]: string;
             };
@@ -2415,7 +2462,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed, the filter can never match, or the Idempotency-Key was used for another request. */
+        /** @description The URL or a header is not allowed, the filter can never match, or the Idempotency-Key was used for another request. */
         CreateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2451,7 +2498,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL is not allowed, the filter can never match, or no event can fall into the replay's period. */
+        /** @description The URL or a header is not allowed, the filter can never match, or no event can fall into the replay's period. */
         UpdateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

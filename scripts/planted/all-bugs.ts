@@ -25,6 +25,7 @@ import { RECORD_SET_BUGS } from './record-sets.ts';
 import { SEAL_BUGS } from './seals/seal-bugs.ts';
 import { CLIENT_BUGS } from './security/clients.ts';
 import { ENDPOINT_CHECK_BUGS } from './security/endpoint-checks.ts';
+import { ENDPOINT_CONTROL_BUGS } from './security/endpoint-controls.ts';
 import { PLATFORM_SIGNATURE_BUGS } from './security/platform-signature.ts';
 import { PREPARED_SECRET_BUGS } from './security/prepared-secrets.ts';
 import { SECRET_MASK_BUGS } from './security/secret-mask.ts';
@@ -86,6 +87,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...SANDBOX_BUGS,
   ...PREPARED_SECRET_BUGS,
   ...ENDPOINT_CHECK_BUGS,
+  ...ENDPOINT_CONTROL_BUGS,
   ...FEED_READER_BUGS,
   ...RECEIVER_BUGS,
   ...PLATFORM_SIGNATURE_BUGS,

@@ -40,6 +40,8 @@ export function endpointJson(
     status: record.status,
     api_version: record.apiVersion,
     public_key_signature: record.publicKeySignature,
+    headers: record.headers?.names.map((name) => ({ name })) ?? [],
+    requests_per_second: record.requestsPerSecond ?? null,
     environment,
     created_at: timestamp(record.createdAt),
     updated_at: timestamp(record.updatedAt),

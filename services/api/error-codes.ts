@@ -1,9 +1,8 @@
 import { PORTAL_CODES } from './portal/portal-codes.ts';
 
 /**
- * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with
- * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may. 400 = does not match
- * the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
+ * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with it
+ * (docs/decisions.md, "Errors"). No code changes its meaning. 400: not as the schema; 422: a rule; 409: the state.
  */
 export const ERROR_CODES = {
   malformed_request: {
@@ -192,6 +191,11 @@ export const ERROR_CODES = {
     title: 'The URL is not allowed',
     hint: 'errors[0] names the rule; use a public DNS name.',
   },
+  header_not_allowed: {
+    status: 422,
+    title: 'The header is not allowed',
+    hint: 'errors[0] names the header and the rule; its value is never repeated.',
+  },
   legacy_webhook_incomplete: {
     status: 422,
     title: 'The single webhook needs a URL and a secret',
@@ -268,7 +272,6 @@ export const ERROR_CODES = {
     hint: 'It comes into force without another request. Read the endpoint, or repeat with the same Idempotency-Key.',
   },
 } as const satisfies Record<string, { status: number; title: string; hint: string }>;
-
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Codes of single entries in errors[]: what is wrong with one field. */

@@ -149,9 +149,15 @@ function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
   return { kind, id, version, value: endpoint && endpointFromAvro(endpoint), ...sealed } as DirectoryChange;
 }
 
-function endpointFromAvro({ prepared, ...endpoint }: InAvro<Endpoint>): Endpoint {
-  const plain = { ...endpoint, secret: { ...endpoint.secret } };
-  return prepared === null ? plain : { ...plain, prepared: { ...prepared } };
+function endpointFromAvro(value: InAvro<Endpoint>): Endpoint {
+  const { prepared, headers, requestsPerSecond, ...endpoint } = value;
+  return {
+    ...endpoint,
+    secret: { ...endpoint.secret },
+    ...(prepared === null ? {} : { prepared: { ...prepared } }),
+    ...(headers === null ? {} : { headers: { names: [...headers.names], sealed: { ...headers.sealed } } }),
+    ...(requestsPerSecond === null ? {} : { requestsPerSecond }),
+  };
 }
 
 interface RoutedInAvro extends Omit<Routed, 'kind' | 'trace'> {

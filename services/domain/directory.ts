@@ -46,8 +46,9 @@ export class Directory {
   readonly #endpointsByMerchant = new Map<string, Map<string, Endpoint>>();
   /** The change with the highest version per key, deletes included. */
   readonly #newest = new Map<string, DirectoryChange>();
-  /** The number of endpoints that each key of the key ring seals a secret of. */
+  /** The number of endpoints that each key of the key ring seals something of. */
   readonly #sealedWith = new Map<string, number>();
+  readonly #rates = new Map<string, number>();
   /** Records that are not in force, and whose deliveries wait; by key. */
   readonly #held = new Map<string, DirectoryChange>();
   /** The key that the held record of a key waits for. */
@@ -125,6 +126,11 @@ export class Directory {
     return this.#sealedWith;
   }
 
+  /** The requests per second of the endpoints that have a limit of their own, by uuid. */
+  get rates(): ReadonlyMap<string, number> {
+    return this.#rates;
+  }
+
   #applyMerchant(id: string, value: Merchant | null): void {
     if (value) this.#merchants.set(id, value);
     else this.#merchants.delete(id);
@@ -134,6 +140,8 @@ export class Directory {
     const before = this.#endpoints.get(id);
     if (before) for (const keyId of keyIdsOf(before)) this.#countSealed(keyId, -1);
     if (value) for (const keyId of keyIdsOf(value)) this.#countSealed(keyId, 1);
+    if (value?.requestsPerSecond === undefined) this.#rates.delete(id);
+    else this.#rates.set(id, value.requestsPerSecond);
     if (value) {
       this.#endpoints.set(id, value);
       const siblings = this.#endpointsByMerchant.get(value.merchantId);

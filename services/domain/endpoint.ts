@@ -14,6 +14,12 @@ export interface SealedSecret {
   readonly ciphertext: string;
 }
 
+/** The headers of a merchant's own, which each request to the endpoint has: their values are sealed together. */
+export interface SealedHeaders {
+  readonly names: readonly string[];
+  readonly sealed: SealedSecret;
+}
+
 /** The fields of an endpoint that routers and senders need. The store's record has more (description, health). */
 export interface Endpoint {
   readonly uuid: string;
@@ -28,16 +34,23 @@ export interface Endpoint {
   readonly publicKeySignature: boolean;
   /** The secret that the next rotation puts in force; absent: none is prepared. */
   readonly prepared?: SealedSecret;
+  /** Absent: it has none. */
+  readonly headers?: SealedHeaders;
+  /** The most requests that it gets in a second; absent: no limit of its own. */
+  readonly requestsPerSecond?: number;
   /** Created by the single-URL operation of API 2.2.8. */
   readonly legacy: boolean;
   /** Grows by one with every change. Each attempt records the version it used. */
   readonly version: number;
 }
 
-/** Returns the ids of the key ring's keys that open an endpoint's secrets, each once. */
-export function keyIdsOf({ secret, prepared }: Pick<Endpoint, 'secret' | 'prepared'>): readonly string[] {
-  if (prepared === undefined || prepared.keyId === secret.keyId) return [secret.keyId];
-  return [secret.keyId, prepared.keyId];
+/** Returns the ids of the key ring's keys that open an endpoint's secrets and headers, each once. */
+export function keyIdsOf(endpoint: Pick<Endpoint, 'secret' | 'prepared' | 'headers'>): readonly string[] {
+  const { secret, prepared, headers } = endpoint;
+  const ids = new Set([secret.keyId]);
+  if (prepared) ids.add(prepared.keyId);
+  if (headers) ids.add(headers.sealed.keyId);
+  return [...ids];
 }
 
 /** Returns whether the filter lets the type through; no filter means all types. */

@@ -7,8 +7,10 @@ import type { DeliveryTask, ParkedReason } from './task.ts';
  * eighth … time. A task that comes up every few seconds for hours makes a few entries; one that is parked for a moment
  * makes none.
  */
-function isRecorded(tier: Tier, hop: number): boolean {
+function isRecorded(tier: Tier, hop: number, reason: ParkedReason): boolean {
   const times = hop + 1;
+  // A merchant who limits an endpoint asks why a delivery waits.
+  if (times === 1 && reason === 'rate_limited_here') return true;
   return tier > TIERS[0] || (times > 1 && (times & (times - 1)) === 0);
 }
 
@@ -41,7 +43,7 @@ export function parkTask(
   reason: ParkedReason,
   { now, retryScale }: { readonly now: number; readonly retryScale: number },
 ): ParkedSettlement {
-  if (!isRecorded(tier, task.hop)) return { kind: 'parked', tier, reason, journal: [] };
+  if (!isRecorded(tier, task.hop, reason)) return { kind: 'parked', tier, reason, journal: [] };
   const {
     dueAt: _dueAt,
     hop: _hop,

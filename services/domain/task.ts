@@ -56,6 +56,7 @@ export interface DeliveryTask {
 /** Why a task was put back without an attempt being counted. */
 export const PARKED_REASONS = [
   'endpoint_full',
+  'rate_limited_here',
   'merchant_paused',
   'secret_not_openable',
   'signing_key_missing',

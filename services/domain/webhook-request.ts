@@ -5,6 +5,8 @@ export const USER_AGENT = 'hookrail/0';
 
 /** The value of Authorization in the delivery log, which does not have the secret. */
 export const REDACTED = 'API-Key [redacted]';
+/** The value of a header of the merchant's own there. */
+const VALUE_REDACTED = '[redacted]';
 
 /** The input of the headers besides the delivery. */
 export interface WebhookAttempt {
@@ -87,10 +89,18 @@ function headerText(id: string): string {
   return /^[!-~]*$/.test(id) ? id : encodeURIComponent(id.replace(/[\ud800-\udfff]/gu, '\ufffd'));
 }
 
-/** Returns the headers as the delivery log shows them: rebuilt from an attempt's record, without the secret. */
-export function redactedHeaders(attempt: WebhookAttempt): Record<string, string> {
+/**
+ * Returns the headers as the delivery log shows them: rebuilt from an attempt's record, without the secret. `own`: the names
+ * of the merchant's own headers.
+ */
+export function redactedHeaders(
+  attempt: WebhookAttempt,
+  own: readonly string[] = [],
+): Record<string, string> {
   const flat = webhookHeaders(attempt, REDACTED);
-  const shown: Record<string, string> = {};
-  for (let i = 0; i + 1 < flat.length; i += 2) shown[`${flat[i]}`] = `${flat[i + 1]}`;
-  return shown;
+  const shown: [name: string, value: string][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) shown.push([`${flat[i]}`, `${flat[i + 1]}`]);
+  for (const name of own) shown.push([name, VALUE_REDACTED]);
+  // A header may be named __proto__: an own property of it, as of every other.
+  return Object.fromEntries(shown);
 }

@@ -1,6 +1,6 @@
 import type { Ownership, Settlement } from '../broker/broker.ts';
 import type { Tier } from '../domain/retry.ts';
-import type { DeliveryTask } from '../domain/task.ts';
+import type { DeliveryTask, ParkedReason } from '../domain/task.ts';
 import type { AttemptTime, Blame } from './blame/blame.ts';
 import type { DeliverResult, DeliveryOwner } from './deliver.ts';
 import type { Answer, Pace } from './http/pace.ts';
@@ -16,7 +16,7 @@ export interface PendingTaskOwner {
   /** The receiver has answered; the attempt ends when the rest of its response is read. */
   answered(pending: PendingTask, answer: Answer): void;
   /** Returns the settlement for the broker. */
-  park(pending: PendingTask, tier: Tier): Settlement;
+  park(pending: PendingTask, tier: Tier, reason: ParkedReason): Settlement;
 }
 
 /** A task of the broker on its way through the lanes, with the broker's pending settlement. */
@@ -29,6 +29,7 @@ export class PendingTask implements QueuedTask, Pace, DeliveryOwner {
   readonly ownership: () => Ownership;
   readonly endpointId: string;
   readonly entityId: string | null;
+  readonly sequence: number;
   readonly isBacklog: boolean;
   readonly settle: (settlement: Settlement) => void;
   readonly fail: (error: unknown) => void;
@@ -51,6 +52,7 @@ export class PendingTask implements QueuedTask, Pace, DeliveryOwner {
     this.endpointId = on.task.endpointId;
     // Retries keep no order: they never hold a later event back.
     this.entityId = on.task.attempt === 1 ? on.task.entityId : null;
+    this.sequence = on.task.sequence;
     this.isBacklog = on.task.hop > 0;
     this.settle = settle;
     this.fail = fail;
@@ -78,7 +80,7 @@ export class PendingTask implements QueuedTask, Pace, DeliveryOwner {
     this.#owner.failed(this, error);
   }
 
-  park(tier: Tier): void {
-    this.settle(this.#owner.park(this, tier));
+  park(tier: Tier, reason: ParkedReason): void {
+    this.settle(this.#owner.park(this, tier, reason));
   }
 }

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { type CustomHeader, secretsOf } from '../domain/controls/custom-headers.ts';
 import type { Endpoint } from '../domain/endpoint.ts';
 import { signAsPlatform, signingKey, signWith } from '../domain/signature.ts';
 import type { DeliveryTask } from '../domain/task.ts';
@@ -13,14 +14,22 @@ export interface OpenedEndpoint {
   readonly path: string;
   readonly key: KeyObject;
   readonly authorization: string;
+  /** The headers of the merchant's own, names and values in turn; null: it has none. */
+  readonly headers: readonly string[] | null;
   readonly mask: SecretMask;
 }
 
-/** `secret`: the one that signs, in plain text. `others`: those that a response must not show either. */
+interface Opened {
+  /** The secret that signs, in plain text. */
+  readonly secret: string;
+  /** Secrets that a response must not show either. */
+  readonly others?: readonly string[];
+  readonly headers?: readonly CustomHeader[];
+}
+
 export function openEndpoint(
   endpoint: Endpoint,
-  secret: string,
-  ...others: readonly string[]
+  { secret, others = [], headers = [] }: Opened,
 ): OpenedEndpoint {
   const { origin, pathname, search } = new URL(endpoint.url);
   return {
@@ -29,7 +38,8 @@ export function openEndpoint(
     path: `${pathname}${search}`,
     key: signingKey(secret),
     authorization: authorizationOf(secret),
-    mask: new SecretMask(secret, ...others),
+    headers: headers.length === 0 ? null : headers.flatMap(({ name, value }) => [name, value]),
+    mask: new SecretMask(secret, ...others, ...secretsOf(headers)),
   };
 }
 
@@ -50,6 +60,7 @@ export function buildRequest(
     ? `${own} ${signAsPlatform(platformKey, task.eventId, timestamp, task.body)}`
     : own;
   const headers = webhookHeaders({ delivery: task, startedAt, signature }, opened.authorization);
+  if (opened.headers) headers.push(...opened.headers);
   const { origin, path, mask } = opened;
   const request = { merchantId: task.merchantId, origin, path, headers, body: task.body, mask, label };
   return { request, signature };

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { type CustomHeader, parseHeaders } from '../domain/controls/custom-headers.ts';
 import type { Endpoint, SealedSecret } from '../domain/endpoint.ts';
 import type { SignedWith } from '../domain/task.ts';
 import type { KeyRing } from '../keys/keyring.ts';
@@ -32,9 +33,10 @@ export class SecretOpener {
     const all = signedWith === undefined ? this.#opened : this.#prepared;
     const known = all.get(endpoint);
     if (known !== undefined) return known;
-    const { secret, prepared } = endpoint;
+    const { secret, prepared, headers } = endpoint;
     const [sealed, other] = signedWith === undefined ? [secret, prepared] : [prepared, secret];
     if (!sealed || !this.#hasKey(sealed.keyId)) return null;
+    if (headers && !this.#hasKey(headers.sealed.keyId)) return null;
     const opened = this.#tryOpen(endpoint, sealed, other);
     all.set(endpoint, opened);
     return opened;
@@ -75,15 +77,20 @@ export class SecretOpener {
   #tryOpen(endpoint: Endpoint, sealed: SealedSecret, other: SealedSecret | undefined): OpenedEndpoint | null {
     try {
       const secret = this.#keyRing.open(sealed, endpoint.uuid);
-      return openEndpoint(endpoint, secret, ...this.#toMask(endpoint, other));
+      const others = this.#toMask(endpoint, other);
+      return openEndpoint(endpoint, { secret, others, headers: this.#headersOf(endpoint) });
     } catch (error) {
       const why = messageOf(error);
       this.#log.error(
         { endpoint: endpoint.uuid, merchant: endpoint.merchantId, why },
-        'the secret of an endpoint cannot be opened: its deliveries wait until the merchant rotates it',
+        'the secret or the headers of an endpoint cannot be opened: its deliveries wait until the merchant sets them anew',
       );
       return null;
     }
+  }
+
+  #headersOf({ uuid, headers }: Endpoint): CustomHeader[] {
+    return headers ? parseHeaders(this.#keyRing.open(headers.sealed, uuid)) : [];
   }
 
   /** Returns a secret that signs nothing here, and that a response must not show. One that cannot be opened is not needed. */

@@ -21,6 +21,7 @@ import { Intake } from './intake.ts';
 import { IN_FLIGHT_SHARE, laneOptions, share } from './lane-budgets.ts';
 import type { LaneOptions } from './lanes/lane-options.ts';
 import { Lanes } from './lanes/lanes.ts';
+import { Paces } from './lanes/paces.ts';
 import { ParkingLog } from './lanes/parking-log.ts';
 import type { AttemptEnding } from './lanes/queued-task.ts';
 import { SenderMetrics } from './metrics.ts';
@@ -109,10 +110,12 @@ class RunningSender implements Sender, PendingTaskOwner {
       culprits: deps.culprits,
       activity: deps.activity,
     };
+    const paces = new Paces(deps.clock, deps.directory.rates);
     const lanes = (taskClass: TaskClass) => {
       const source = deps.broker.tasks[taskClass];
       const wake = source.wake?.bind(source) ?? null;
-      return new Lanes(deps.clock, this.blame, laneOptions(deps, IN_FLIGHT_SHARE[taskClass]), wake);
+      const of = { wake, paces, taskClass };
+      return new Lanes(deps.clock, this.blame, laneOptions(deps, IN_FLIGHT_SHARE[taskClass]), of);
     };
     this.#lanes = { live: lanes('live'), test: lanes('test'), replay: lanes('replay') };
     this.#metrics = new SenderMetrics(
@@ -202,11 +205,11 @@ class RunningSender implements Sender, PendingTaskOwner {
     this.#adjustIntakes();
   }
 
-  park({ task }: PendingTask, tier: Tier): Settlement {
+  park({ task }: PendingTask, tier: Tier, reason: ParkedReason): Settlement {
     const { clock, retryScale } = this.#deps;
-    this.#parked(task, tier, 'endpoint_full');
+    this.#parked(task, tier, reason);
     this.#adjustIntakes();
-    return parkTask(task, tier, 'endpoint_full', { now: clock.wall(), retryScale });
+    return parkTask(task, tier, reason, { now: clock.wall(), retryScale });
   }
 
   #parked(task: DeliveryTask, tier: Tier, reason: ParkedReason): void {

@@ -1,6 +1,12 @@
 import type { FailureCode } from '../domain/attempt.ts';
 import type { EndpointCheck } from '../domain/checks/endpoint-check.ts';
-import type { ApiVersion, Endpoint, EndpointStatus, SealedSecret } from '../domain/endpoint.ts';
+import type {
+  ApiVersion,
+  Endpoint,
+  EndpointStatus,
+  SealedHeaders,
+  SealedSecret,
+} from '../domain/endpoint.ts';
 import type { EventType } from '../domain/event.ts';
 import type { Actor, AnswerToStore, Changed } from './change.ts';
 
@@ -17,6 +23,8 @@ export interface EndpointRecord extends Endpoint {
   readonly preparedAt: number | null;
   /** The newest check of its present URL; null: it was not checked. */
   readonly newestCheck: EndpointCheck | null;
+  /** When its headers got their present names and values; null: it never had one. */
+  readonly headersSetAt: number | null;
   readonly disabledAt: number | null;
   readonly disabledReason: 'manual' | 'consecutive_failures' | 'gone' | null;
   readonly failureCount: number;
@@ -38,6 +46,10 @@ export interface NewEndpoint {
   readonly legacy: boolean;
   /** Absent: false. */
   readonly publicKeySignature?: boolean;
+  /** Absent: none. */
+  readonly headers?: SealedHeaders;
+  /** Absent: no limit of its own. */
+  readonly requestsPerSecond?: number;
   /** Absent: active. What a disabled one misses can be replayed once it is enabled. */
   readonly status?: 'active' | 'disabled';
 }
@@ -49,8 +61,20 @@ export interface EndpointChange {
   /** Events that are routed later are rendered in it; what waits for a retry keeps its body. */
   readonly apiVersion?: ApiVersion;
   readonly publicKeySignature?: boolean;
+  readonly headers?: HeadersChange;
+  /** Null: no limit of its own. */
+  readonly requestsPerSecond?: number | null;
   /** `active` resets the failure counters. So does another URL: the failures were not at this one. */
   readonly status?: 'active' | 'disabled';
+}
+
+/**
+ * All headers of an endpoint; null: it has none any more. `seen`: those that the caller knows of, and has kept values of;
+ * when there are others by now, nothing is changed.
+ */
+export interface HeadersChange {
+  readonly to: SealedHeaders | null;
+  readonly seen: SealedHeaders | null;
 }
 
 /** A secret to store, with the part of it that may be shown. */
@@ -68,6 +92,8 @@ export interface LegacyChange {
 
 /** Another endpoint of the merchant has the URL, be it managed or legacy. */
 export type UrlTaken = { readonly kind: 'url_taken'; readonly existingUuid: string };
+/** The endpoint's headers are others than the caller has seen. */
+export type HeadersChanged = { readonly kind: 'headers_changed' };
 export type NotFound = { readonly kind: 'not_found' };
 
 export type EndpointCounts = Readonly<Record<EndpointStatus | 'failing', number>>;
@@ -118,7 +144,7 @@ export interface Endpoints {
     uuid: string,
     change: EndpointChange,
     options: { readonly at: number; readonly actor: Actor },
-  ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound>;
+  ): Promise<Changed<EndpointRecord> | UrlTaken | NotFound | HeadersChanged>;
   /**
    * Puts a secret in force; a prepared one is discarded. `seen`: the prepared secret that the caller knows of, null for none:
    * when there is another by now, nothing is changed. Absent: whichever there is.

@@ -43,8 +43,8 @@ export interface Audit {
 
 /** A sealed value and its owner: the input of `KeyRing.open`. */
 export interface SealedThing {
-  /** `prepared`: the prepared secret of an endpoint. */
-  readonly kind: 'endpoint' | 'prepared' | 'answer';
+  /** `prepared`: the prepared secret of an endpoint. `headers`: its headers, as one text. */
+  readonly kind: 'endpoint' | 'prepared' | 'headers' | 'answer';
   /** The endpoint's uuid or the response's scope: also the context that it is sealed for. */
   readonly id: string;
   readonly sealed: SealedSecret;
@@ -65,7 +65,7 @@ export interface RecordsSealed {
 }
 
 /**
- * The store's values that the key ring has sealed: endpoints' secrets and stored responses; and the seals over the whole
+ * The store's values that the key ring has sealed: endpoints' secrets and headers, and stored responses; and the seals over the whole
  * record of each merchant and endpoint, deleted ones included.
  */
 export interface Sealings {
@@ -80,7 +80,8 @@ export interface Sealings {
   ): Promise<readonly (SealedThing & { readonly cursor: string })[]>;
   /**
    * Replaces values with newly sealed ones, with outbox rows and one audit entry. A value that was changed meanwhile
-   * (rotated, deleted) stays as it is. Returns the number of values replaced: a prepared secret is one of its own.
+   * (rotated, deleted) stays as it is. Returns the number of values replaced: a prepared secret is one of its own, and so
+   * are headers.
    */
   replace(
     things: readonly Resealed[],

@@ -92,6 +92,8 @@ describe('the lists of values in the API description', () => {
       'RotateSecret',
       'TestWebhook',
       'TriggerEvent',
+      'HeaderSent',
+      'HeaderKept',
       'StartReplay',
       'EventTypeRequested',
       'ProducerEvent',
@@ -138,6 +140,8 @@ describe('the lists of values in the API description', () => {
       'UpdateMerchantWebhook',
       'RotateSecret',
       'TestWebhook',
+      'HeaderSent',
+      'HeaderKept',
       'StartReplay',
       'ProducerEvent',
     ]) {

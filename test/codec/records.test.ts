@@ -84,6 +84,14 @@ const change = fc.oneof(
       fc.oneof(
         fc.record(endpointFields),
         fc.record({ ...endpointFields, prepared: fc.record({ keyId: text, ciphertext: text }) }),
+        fc.record({
+          ...endpointFields,
+          headers: fc.record({
+            names: fc.array(text),
+            sealed: fc.record({ keyId: text, ciphertext: text }),
+          }),
+          requestsPerSecond: fc.integer({ min: 1, max: 1000 }),
+        }),
       ),
     ),
   }),

@@ -3,6 +3,7 @@ import type { Store } from '../../services/store/store.ts';
 import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
 import { checksContract } from './management/store-checks.ts';
+import { controlsContract } from './management/store-controls.ts';
 import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
@@ -35,6 +36,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     managementContract(test);
     describe('with portal sessions', () => portalSessionsContract(test));
     describe('with prepared secrets', () => secretsContract(test));
+    describe('with headers and limits', () => controlsContract(test));
     describe('with checks of endpoints', () => checksContract(test));
     answersContract(test);
     limitsContract(test);

@@ -125,6 +125,7 @@ class AskAndKill implements Command {
 const url = fc.constantFrom(...[1, 2, 3, 4, 5].map((n) => `https://hooks.merchant.com/${n}`));
 const filter = fc.constantFrom(null, ['KYC'], ['fiatToCrypto', 'KYC']);
 const description = fc.string({ minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== '');
+const limit = fc.constantFrom(null, 1, 1000);
 const target = fc.nat({ max: 9 });
 const optional = { requiredKeys: [] as [] };
 
@@ -135,6 +136,7 @@ const create = fc.record(
     subscribed_events: filter.filter((types) => types !== null),
     api_version: fc.constantFrom('2.2.8', '2.3.8'),
     public_key_signature: fc.boolean(),
+    requests_per_second: limit,
   },
   { requiredKeys: ['url', 'description'] },
 );
@@ -142,6 +144,7 @@ const patch = fc
   .record(
     {
       ...{ url, description, subscribed_events: filter, public_key_signature: fc.boolean() },
+      requests_per_second: limit,
       status: fc.constantFrom('active', 'disabled'),
     },
     optional,

@@ -1,5 +1,5 @@
 /**
- * Guarantee: a signing secret or API key is nowhere but in the answer that gave it and in the Authorization header of
+ * Guarantee: a signing secret, a value of a merchant's own header or API key is nowhere but in the answer that gave it and in the Authorization header of
  * the request: not in a file, a log line, a metric, an error or any other answer, also when the receiver sends the request's
  * headers back. A planted canary is found, so the search works.
  */
@@ -47,9 +47,21 @@ function filesWith(texts: readonly string[]): string[] {
   return packed.some((bytes) => has(uncompressSync(bytes))) ? [...files, UNPACKED] : files;
 }
 
+const TOKEN = 'gateway-canary-0123456789abcdef';
+
+/** Sets a header of the merchant's own, and returns the answers to that and to one that is refused. */
+async function answersOnHeaders(resource: string) {
+  const set = (value?: string) =>
+    merchant.request('PATCH', resource, { headers: [{ name: 'X-Gateway-Key', value }] });
+  const answers = [await set(`Bearer ${TOKEN}`), await set(`${TOKEN}\n`), await set()];
+  expect(answers.map(({ status }) => status)).toEqual([200, 422, 200]);
+  return answers;
+}
+
 it('no secret is in a file, a log line, a metric or an answer other than the one that gave it', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
   const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
+  const ofHeaders = await answersOnHeaders(resource);
   const rotated = (await merchant.request('PATCH', `${resource}/secret`)).body.signing_secret;
   const prepared = (await merchant.request('POST', `${resource}/secret/prepare`)).body.signing_secret;
   const chosen = 'chosen-canary-of-the-merchant';
@@ -79,6 +91,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     await merchant.request('GET', '/merchant'),
     await merchant.request('PATCH', '/merchant', { webhook_secret: `${chosen} with spaces` }),
     await merchant.request('PATCH', resource, { signing_secret: 'x' }),
+    ...ofHeaders,
     await merchant.request('GET', `${resource}/deliveries`),
   ];
   const delivery = await eventually('the success is recorded', async () => {
@@ -102,6 +115,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     rotated,
     prepared,
     chosen,
+    TOKEN,
     setup.apiKey,
     setup.producerKey,
   ].flatMap((secret) => [secret, secret.replace(/^(whsec_|[a-z]+_sandbox_|pk_)/, '')]);

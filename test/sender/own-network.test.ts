@@ -63,7 +63,7 @@ async function deliverTo(urls: readonly string[], resolve: Resolve): Promise<str
   opened.push(transport);
   const deps = {
     directory,
-    open: (endpoint: Parameters<typeof openEndpoint>[0]) => openEndpoint(endpoint, SECRET),
+    open: (endpoint: Parameters<typeof openEndpoint>[0]) => openEndpoint(endpoint, { secret: SECRET }),
     transport,
     network: new NetworkWatch(),
     clock,

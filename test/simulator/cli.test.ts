@@ -123,6 +123,51 @@ test('the simulator exits with 4 when the API refuses, and shows the reason and 
   );
 });
 
+test('endpoints take headers from the line, a variable and a file, keep them by name, and show no value', async () => {
+  const file = join(authorityDir, 'key.txt');
+  writeFileSync(file, 'canary-of-a-file\n');
+  const env = { ...access, GATEWAY_KEY: 'canary-of-a-variable' };
+  const url = 'https://merchant.com/own-headers';
+  const given = [
+    '--header',
+    'X-Tenant: canary: eu',
+    '--header-env',
+    'X-Key=GATEWAY_KEY',
+    '--header-file',
+    `X-File=${file}`,
+  ];
+  const made = await simHere(
+    ['endpoints', 'create', '--url', url, ...given, '--requests-per-second', '10'],
+    env,
+  );
+  expect([made.code, made.stderr.includes('canary'), made.stdout.includes('canary')]).toEqual([
+    EXIT.ok,
+    false,
+    false,
+  ]);
+  expect(made.stdout).toMatch(/headers +X-Tenant, X-Key, X-File\n.*limit +10 requests per second/s);
+  const update = (...options: string[]) =>
+    simHere(['endpoints', 'update', url, ...options, '--output', 'json'], env);
+  const kept = await update('--header', 'X-Key', '--header', 'X-New: 1', '--requests-per-second', 'none');
+  expect(JSON.parse(kept.stdout)).toMatchObject({
+    ...{ headers: [{ name: 'X-Key' }, { name: 'X-New' }], requests_per_second: null },
+  });
+  expect(JSON.parse((await update('--clear-headers')).stdout).headers).toEqual([]);
+  const refused = await update('--header', 'Host: canary.example');
+  expect([refused.code, refused.stderr.includes('Host is reserved')]).toEqual([EXIT.api, true]);
+  for (const [options, says] of [
+    [['--header-env', 'X-Key=NOT_SET'], 'the variable NOT_SET is not set'],
+    [['--header-file', 'X-Key=/none'], 'cannot read /none'],
+    [['--header-env', 'X-Key'], '--header-env needs Name=SOURCE'],
+    [['--clear-headers', '--header', 'X-A: b'], 'cannot be combined'],
+    [['--requests-per-second', 'few'], 'a whole number from 1 to 1000, or none'],
+  ] as const) {
+    const { code, stderr } = await update(...options);
+    expect([code, stderr.includes(says)]).toEqual([EXIT.usage, true]);
+  }
+  expect((await simHere(['endpoints', 'rm', url], access)).code).toBe(EXIT.ok);
+});
+
 test('the simulator exits with 5 when the time to wait runs out', async () => {
   const url = `https://localhost:${await closedPort()}/`;
   await simHere(['endpoints', 'create', '--url', url], access);

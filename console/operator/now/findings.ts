@@ -80,7 +80,12 @@ function ofStream(state: Status['streams'][number]): readonly Finding[] {
 }
 
 /** A hold is an operator's own, and a receiver that takes less than it gets is no fault of ours. */
-const NOT_OURS: ReadonlySet<string> = new Set(['merchant_paused', 'endpoint_full', 'origin_connections']);
+const NOT_OURS: ReadonlySet<string> = new Set([
+  'merchant_paused',
+  'endpoint_full',
+  'rate_limited_here',
+  'origin_connections',
+]);
 
 function ofTasks({ oldestOverdueSeconds, parked, freeBytes }: Status): readonly Finding[] {
   const overdue = oldestOverdueSeconds ?? 0;

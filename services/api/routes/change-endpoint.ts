@@ -1,4 +1,5 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import type { HeaderGiven } from '../../domain/controls/custom-headers.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { ReplayScope } from '../../store/replays.ts';
@@ -7,8 +8,10 @@ import { merchantOf } from '../auth.ts';
 import { type ApiContext, actorOf, awaitPublished, wholeNow } from '../context.ts';
 import { endpointJson, timestamp } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
+import { ApiError } from '../problem.ts';
 import { requireSigningKey } from '../well-known/webhook-keys.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
+import { headersAfter } from './endpoint-headers.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
 import { createReplay, scopeOf } from './replays.ts';
@@ -21,32 +24,50 @@ interface UpdateBody {
   readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
   readonly public_key_signature?: boolean;
+  readonly headers?: readonly HeaderGiven[] | null;
+  readonly requests_per_second?: number | null;
   readonly replay_since?: string;
 }
+
+/** A change that keeps values of headers begins again when they are changed meanwhile. */
+const TRIES_MAX = 5;
 
 /** PATCH /merchant/webhook-endpoints/{id}: responds once the senders know. */
 export function updateEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const before = await findEndpoint(context, request, response);
-    const change = acceptedChange(context, request.body);
-    const replay = await replayAfter(context, { ...before, ...change }, request.body);
-    const isRefiltered = change.subscribedEvents !== undefined || change.apiVersion !== undefined;
-    const warnings = isRefiltered ? filterWarnings({ ...before, ...change }) : [];
-    const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
-      at: wholeNow(context.clock),
-      actor: actorOf(response),
-    });
-    if (result.kind === 'not_found') throw endpointNotFound();
-    if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
-    await awaitPublished(context, result.outboxId);
-    const hint = replay ? undefined : hintAfter(before, result.record);
-    sendJson(response, 200, {
-      ...endpointJson(result.record, context.environment),
-      ...(replay === undefined ? {} : { replay_uuid: await replayBegun(context, replay, response) }),
-      ...(hint === undefined ? {} : { hint }),
-      ...(warnings.length === 0 ? {} : { warnings }),
+    for (let tries = 1; tries <= TRIES_MAX; tries += 1) if (await update(context, request, response)) return;
+    throw new ApiError('temporarily_unavailable', 'Other requests change the headers of the endpoint.', {
+      headers: { 'Retry-After': '1' },
     });
   };
+}
+
+/** Returns whether it has responded: not where the endpoint's headers were changed meanwhile. */
+async function update(context: ApiContext, request: Request, response: Response): Promise<boolean> {
+  const before = await findEndpoint(context, request, response);
+  const change = acceptedChange(context, before, request.body);
+  const { status = before.status, subscribedEvents, apiVersion } = change;
+  const replay = await replayAfter(context, { ...before, status }, request.body);
+  const isRefiltered = subscribedEvents !== undefined || apiVersion !== undefined;
+  const { subscribedEvents: filter = before.subscribedEvents, apiVersion: version = before.apiVersion } =
+    change;
+  const warnings = isRefiltered ? filterWarnings({ subscribedEvents: filter, apiVersion: version }) : [];
+  const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
+    at: wholeNow(context.clock),
+    actor: actorOf(response),
+  });
+  if (result.kind === 'headers_changed') return false;
+  if (result.kind === 'not_found') throw endpointNotFound();
+  if (result.kind === 'url_taken') throw urlTaken(result.existingUuid);
+  await awaitPublished(context, result.outboxId);
+  const hint = replay ? undefined : hintAfter(before, result.record);
+  sendJson(response, 200, {
+    ...endpointJson(result.record, context.environment),
+    ...(replay === undefined ? {} : { replay_uuid: await replayBegun(context, replay, response) }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  });
+  return true;
 }
 
 /** Returns the replay of what the endpoint has missed since a time, which the request asks for with the change. */
@@ -66,10 +87,12 @@ async function replayBegun(context: ApiContext, scope: ReplayScope, response: Re
   return created.kind === 'ok' ? created.record.replayId : created.replayId;
 }
 
-function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
+function acceptedChange(context: ApiContext, before: EndpointRecord, body: UpdateBody): EndpointChange {
   const { url, description, status, subscribed_events: filter, api_version: apiVersion } = body;
   const { public_key_signature: publicKeySignature } = body;
+  const { requests_per_second: requestsPerSecond } = body;
   requireSigningKey(context, publicKeySignature === true);
+  const headers = headersAfter(context, before, body.headers);
   return {
     ...(url === undefined ? {} : { url: acceptedUrl(url, '/url', context.options.egress) }),
     ...(description === undefined ? {} : { description }),
@@ -77,6 +100,8 @@ function acceptedChange(context: ApiContext, body: UpdateBody): EndpointChange {
     ...(filter === undefined ? {} : { subscribedEvents: foldedFilter(filter) }),
     ...(apiVersion === undefined ? {} : { apiVersion }),
     ...(publicKeySignature === undefined ? {} : { publicKeySignature }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { HeaderGiven } from '../../domain/controls/custom-headers.ts';
 import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
 import { checkEndpointUrl, type EndpointUrlPolicy } from '../../domain/endpoint-url.ts';
 import type { EventType } from '../../domain/event.ts';
@@ -10,6 +11,7 @@ import { endpointJson } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { requireSigningKey } from '../well-known/webhook-keys.ts';
+import { newHeaders } from './endpoint-headers.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { drawSecret } from './secrets.ts';
 
@@ -21,6 +23,8 @@ interface CreateBody {
   readonly api_version?: ApiVersion;
   readonly status?: 'active' | 'disabled';
   readonly public_key_signature?: boolean;
+  readonly headers?: readonly HeaderGiven[] | null;
+  readonly requests_per_second?: number | null;
 }
 
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
@@ -45,6 +49,7 @@ async function create(
   const at = wholeNow(context.clock);
   const secret = drawSecret(context);
   const uuid = context.random.uuid();
+  const headers = newHeaders(context, uuid, body.headers);
   const endpoint = {
     uuid,
     merchantId,
@@ -56,6 +61,8 @@ async function create(
     secretHint: secretHint(secret),
     legacy: false,
     publicKeySignature: body.public_key_signature ?? false,
+    ...(headers ? { headers } : {}),
+    ...(body.requests_per_second ? { requestsPerSecond: body.requests_per_second } : {}),
     status: body.status ?? 'active',
   };
   requireSigningKey(context, endpoint.publicKeySignature);
@@ -96,6 +103,7 @@ const BRAND_NEW = {
   preparedHint: null,
   preparedAt: null,
   newestCheck: null,
+  headersSetAt: null,
   disabledAt: null,
   disabledReason: null,
   failureCount: 0,

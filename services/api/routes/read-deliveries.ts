@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
-import type { AttemptRecord, DeliveryRecord } from '../../store/store.ts';
+import type { AttemptRecord, DeliveryRecord, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
@@ -24,14 +24,15 @@ export function timeOf(pointer: string, text: string | null): number | undefined
 /** GET /merchant/webhook-endpoints/{id}/deliveries/{delivery_id} */
 export function getDelivery(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const { merchantId, uuid } = await findEndpoint(context, request, response);
+    const endpoint = await findEndpoint(context, request, response);
+    const { merchantId, uuid } = endpoint;
     const delivery = await context.store.log.delivery(merchantId, uuid, pathId(request, 'delivery_id'));
     if (delivery === undefined) throw new ApiError('delivery_not_found', '');
     sendJson(response, 200, {
       ...deliveryJson(delivery, await isMerchantPaused(context, merchantId)),
       body: delivery.body === null ? null : Buffer.from(delivery.body).toString('utf8'),
       body_removed: delivery.bodyRemoved,
-      attempts: delivery.attempts.map((attempt) => attemptJson(delivery, attempt, context.clock)),
+      attempts: delivery.attempts.map((attempt) => attemptJson(delivery, attempt, endpoint, context.clock)),
     });
   };
 }
@@ -71,6 +72,7 @@ export function deliveryJson(delivery: DeliveryRecord, isPaused: boolean) {
 function attemptJson(
   delivery: DeliveryRecord & { readonly bodyRemoved: boolean },
   attempt: AttemptRecord,
+  endpoint: EndpointRecord,
   clock: ApiContext['clock'],
 ) {
   const { response } = attempt;
@@ -79,11 +81,14 @@ function attemptJson(
     trigger: attempt.trigger,
     started_at: timestamp(attempt.startedAt),
     duration_ms: rounded(attempt.durationMs),
-    request_headers: redactedHeaders({
-      delivery: { ...delivery, trigger: attempt.trigger, attempt: attempt.number },
-      startedAt: clock.system(attempt.startedAt),
-      signature: attempt.signature,
-    }),
+    request_headers: redactedHeaders(
+      {
+        delivery: { ...delivery, trigger: attempt.trigger, attempt: attempt.number },
+        startedAt: clock.system(attempt.startedAt),
+        signature: attempt.signature,
+      },
+      namesSent(endpoint, attempt),
+    ),
     response_status: response?.status ?? null,
     response_headers: response === null ? null : joined(response.headers),
     response_body:
@@ -93,6 +98,11 @@ function attemptJson(
     failure_detail: attempt.failureDetail,
     next_attempt_at: timestampOrNull(attempt.nextAttemptAt),
   };
+}
+
+/** Returns the names of the merchant's own headers that an attempt had; of one before they were set, nothing is known. */
+function namesSent({ headers, headersSetAt }: EndpointRecord, { startedAt }: AttemptRecord) {
+  return headersSetAt !== null && headersSetAt <= startedAt ? headers?.names : undefined;
 }
 
 /** Rounds to tenths of a millisecond: a network is not more exact. */

@@ -1,3 +1,5 @@
+import type { CustomHeader } from '../controls/custom-headers.ts';
+
 /**
  * The check of an endpoint: whether its server is reached as webhooks reach it, step by step, without a webhook. Each step
  * says what was found and, where that is a fault, what helps.
@@ -31,8 +33,12 @@ export interface EndpointCheck {
   readonly steps: readonly CheckStep[];
 }
 
-/** Checks a URL. Never rejects; a signal that fires ends it. */
-export type CheckUrl = (url: string, signal: AbortSignal) => Promise<readonly CheckStep[]>;
+/** Checks a URL with the headers of the endpoint's own. Never rejects; a signal that fires ends it. */
+export type CheckUrl = (
+  url: string,
+  signal: AbortSignal,
+  headers?: readonly CustomHeader[],
+) => Promise<readonly CheckStep[]>;
 
 /** Returns the worst result of some steps. */
 export function resultOf(steps: readonly Pick<CheckStep, 'result'>[]): CheckResult {

@@ -67,7 +67,7 @@ const FAILURES: Readonly<Record<FailureCode, readonly [side: 'yours' | 'network'
 };
 
 /** The reasons to wait that are the receiver's; all others are of the service. */
-const OF_RECEIVER: readonly ParkedReason[] = ['endpoint_full', 'origin_connections'];
+const OF_RECEIVER: readonly ParkedReason[] = ['endpoint_full', 'rate_limited_here', 'origin_connections'];
 
 /** Returns whose fault a failure is: the receiver's, or that of the way to it. */
 function sideOf(code: FailureCode): 'yours' | 'network' {

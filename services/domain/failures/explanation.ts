@@ -71,6 +71,8 @@ const CANCELLED: Readonly<Record<CancelReason, string>> = {
 const PARKED: Readonly<Record<ParkedReason, string>> = {
   endpoint_full:
     'the endpoint has as many requests open as it is given; answer sooner to receive more at once',
+  rate_limited_here:
+    'the endpoint gets no more requests per second than its requests_per_second; raise it to receive more',
   merchant_paused: 'the operator has put your deliveries on hold',
   secret_not_openable: 'the service cannot open the secret of the endpoint: quote this delivery to support',
   signing_key_missing:

@@ -44,13 +44,22 @@ function merchantValues(merchant: Merchant): Value[] {
 function endpointValues(endpoint: Endpoint): Value[] {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
     endpoint;
-  const { publicKeySignature } = endpoint;
+  const { publicKeySignature, headers, requestsPerSecond } = endpoint;
   return [
     ...[text(uuid), text(merchantId), text(url)],
     subscribedEvents === null ? null : texts(subscribedEvents),
     ...[text(status), text(apiVersion), text(secret.keyId), text(secret.ciphertext)],
     prepared === undefined ? null : texts([prepared.keyId, prepared.ciphertext]),
     ...[logical(publicKeySignature), logical(legacy), whole(version)],
+    // Last, and only where there is one: the seals of records without them stay as they were.
+    ...(headers === undefined && requestsPerSecond === undefined
+      ? []
+      : [
+          headers === undefined
+            ? null
+            : texts([headers.sealed.keyId, headers.sealed.ciphertext, ...headers.names]),
+          requestsPerSecond === undefined ? null : whole(requestsPerSecond),
+        ]),
   ];
 }
 

@@ -35,6 +35,7 @@ export class Backlog {
     endpoint.parked.add(now, this.wake !== null);
     const { parkedSoonMs, parkedSoonPerEndpoint, parkedSoonMax } = this.#options;
     if (endpoint.waitsForUs(now)) return SOON_SECONDS;
+    if (endpoint.isLimitedHere(now)) return this.#pacedSeconds(endpoint, now);
     const takes = endpoint.isAnswering(now) ? SOON_ROUNDS * endpoint.drainable(parkedSoonMs, now) : 0;
     const isSoon =
       endpoint.parked.soon.taken(now) < Math.max(takes, parkedSoonPerEndpoint) &&
@@ -42,6 +43,19 @@ export class Backlog {
     if (!isSoon) return LATER_SECONDS;
     endpoint.parked.soon.take();
     if (takes === 0) this.#soon.take();
+    return SOON_SECONDS;
+  }
+
+  /**
+   * The same for one that has a limit of its own: all for the same time where they can be brought back, so that they keep
+   * their order; else as many for the shortest as it takes until the others come.
+   */
+  #pacedSeconds(endpoint: EndpointState, now: number): number {
+    if (this.wake) return LATER_SECONDS;
+    const { soon } = endpoint.parked;
+    const most = Math.min(this.#options.parkedSoonMax, endpoint.drainable(LATER_SECONDS * 1000, now));
+    if (soon.taken(now) >= most) return LATER_SECONDS;
+    soon.take();
     return SOON_SECONDS;
   }
 
@@ -58,10 +72,14 @@ export class Backlog {
 
   #wanted(endpoint: EndpointState, waiting: number, now: number): number {
     const { size } = endpoint.queue;
+    const room = Math.max(REFILL_MIN, this.#options.waitingMax / 2 - waiting);
+    if (endpoint.isLimitedHere(now)) {
+      const most = Math.min(REFILL_MAX, endpoint.limitedMost(this.#options.drainMs));
+      return size * 2 > most ? 0 : Math.floor(Math.min(most - size, room));
+    }
     const answers = endpoint.waitsForUs(now) || endpoint.isAnswering(now);
     if (!answers) return size === 0 ? 1 : 0;
     const takes = Math.min(REFILL_MAX, Math.max(REFILL_MIN, endpoint.drainable(REFILL_MS, now)));
-    const room = Math.max(REFILL_MIN, this.#options.waitingMax / 2 - waiting);
     return size * 2 > takes ? 0 : Math.floor(Math.min(takes - size, room));
   }
 }

@@ -1,6 +1,7 @@
 import { ListNode } from '../../process/linked-list.ts';
 import type { Deadline, Silence } from '../blame/blame.ts';
 import { type LaneOptions, slowMost } from './lane-options.ts';
+import type { EndpointPace } from './paces.ts';
 import { ParkedTasks } from './parked-tasks.ts';
 import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { TaskQueue } from './task-queue.ts';
@@ -12,6 +13,11 @@ const MEAN_MS_START = 50;
 const ANSWERING_MS = 1000;
 /** An endpoint that takes longer than this, with its window at its widest, limits the speed of a burst itself. */
 const QUICK_MS = 40;
+
+/** Tasks that may wait for an endpoint of the lowest limit. */
+const PACED_MIN = 8;
+/** The time in which its limit and its answers are compared. */
+const MEASURE_MS = 10_000;
 
 /** The kind of slot that an attempt takes. */
 export type Kind = 'fast' | 'slow' | 'dark';
@@ -54,6 +60,8 @@ export class EndpointState {
   /** The last period in which a task arrived for it. */
   seenIn = -1;
   readonly parked: ParkedTasks;
+  /** Spaces its attempts out; null: it has no limit of its own. Kept by the lanes. */
+  pace: EndpointPace | null = null;
   inFlight = 0;
   probes = 0;
   /** Attempts in the slow lane. */
@@ -196,9 +204,26 @@ export class EndpointState {
    * answers, because nobody can tell how fast it is. One that has gone dark is recognised by its silence.
    */
   waitsForUs(now: number): boolean {
+    return this.pace === null && this.#isOurs(now);
+  }
+
+  #isOurs(now: number): boolean {
     if (this.isHealthy(now)) return true;
     if (this.#hasFailed || now < this.#narrowUntil) return false;
     return this.#silence.isExcused(now);
+  }
+
+  /** Returns whether its tasks wait for the limit of its own: neither for this process nor for its answers. */
+  isLimitedHere(now: number): boolean {
+    if (this.pace === null) return false;
+    if (this.#isOurs(now)) return true;
+    if (this.#hasFailed || now < this.#narrowUntil || this.isSilent(now)) return false;
+    return this.#paced(MEASURE_MS) <= this.#answered(MEASURE_MS, now);
+  }
+
+  /** Returns how many tasks may wait for it because of the limit of its own: those of `ms`. */
+  limitedMost(ms: number): number {
+    return Math.max(PACED_MIN, this.#paced(ms));
   }
 
   /** Its window cannot grow, and its own speed is the limit: a burst for it would hold up all others. */
@@ -231,8 +256,16 @@ export class EndpointState {
 
   /** Returns how many tasks it takes in `ms` at its present pace. A healthy endpoint's window grows as it is used. */
   drainable(ms: number, now: number): number {
+    return Math.floor(Math.min(this.#paced(ms), this.#answered(ms, now)));
+  }
+
+  #answered(ms: number, now: number): number {
     const window = this.isHealthy(now) ? this.#windowMax : this.#windowAt(now);
-    return Math.floor((ms * window) / Math.max(this.#meanMs, 1));
+    return (ms * window) / Math.max(this.#meanMs, 1);
+  }
+
+  #paced(ms: number): number {
+    return this.pace === null ? Number.POSITIVE_INFINITY : Math.floor((ms * this.pace.rate) / 1000);
   }
 
   get #slowOnes(): number {

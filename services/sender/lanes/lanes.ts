@@ -4,6 +4,7 @@ import { type Blame, Deadlines, type LaneBlame } from '../blame/blame.ts';
 import { Backlog } from './backlog.ts';
 import { EndpointState } from './endpoint-state.ts';
 import type { LaneOptions } from './lane-options.ts';
+import { type LanesOf, Pacing } from './pacing.ts';
 import type { AttemptEnding, QueuedTask } from './queued-task.ts';
 import { ReadyEndpoints } from './ready-endpoints.ts';
 import { Waiting } from './waiting.ts';
@@ -24,17 +25,14 @@ export class Lanes {
   readonly #overdue = new Set<QueuedTask>();
   readonly #backlog: Backlog;
   readonly #waiting: Waiting;
+  readonly #pacing: Pacing;
   #slow = 0;
   #demoted = 0;
   #isClosed = false;
   /** Called when tasks may no longer wait for this process although nothing was admitted or settled. */
   onFewerWaiting: () => void = () => {};
 
-  /**
-   * `wake`: brings back at most this many parked tasks of an endpoint now, and resolves with their number; null =
-   * cannot.
-   */
-  constructor(clock: Clock, blame: Blame, options: LaneOptions, wake: Backlog['wake'] = null) {
+  constructor(clock: Clock, blame: Blame, options: LaneOptions, of: LanesOf = {}) {
     this.#clock = clock;
     this.#options = options;
     this.#waiting = new Waiting(options);
@@ -45,7 +43,8 @@ export class Lanes {
     });
     const recheck = { aheadMs: options.probeEveryMs, whenLate: 'fire' } as const;
     this.#rechecks = new Deadlines(clock, recheck, (endpoint) => this.#recheck(endpoint));
-    this.#backlog = new Backlog(options, wake);
+    this.#backlog = new Backlog(options, of.wake ?? null);
+    this.#pacing = new Pacing(clock, of, (endpoint) => this.#markReady(endpoint));
   }
 
   get counts(): { fast: number; slow: number; waiting: number; demoted: number; endpoints: number } {
@@ -74,6 +73,7 @@ export class Lanes {
 
   /** Returns whether a task of the endpoint would be over soon, as far as is known. */
   isPrompt(endpointId: string): boolean {
+    if (!this.#pacing.isFree(endpointId)) return false;
     return this.#endpoints.get(endpointId)?.waitsForUs(this.#clock.now()) ?? true;
   }
 
@@ -83,8 +83,12 @@ export class Lanes {
     const endpoint = this.#endpointOf(task.endpointId);
     this.#waiting.seen(endpoint, now);
     if (task.isBacklog) endpoint.parked.cameBack();
+    if (this.#pacing.mustFollow(endpoint, task, now) || this.#waiting.isFull(endpoint, now)) {
+      this.#park(endpoint, task, now);
+      return;
+    }
     const isFree = endpoint.queue.claimEntity(task);
-    if (isFree && !endpoint.queue.hasNext && endpoint.hasRoom(now, this.#slow) && this.#hasSlot(endpoint)) {
+    if (isFree && !endpoint.queue.hasNext && this.#hasSlot(endpoint) && this.#mayStart(endpoint, now)) {
       this.#start(endpoint, task);
       return;
     }
@@ -107,6 +111,8 @@ export class Lanes {
     const endpoint = this.#endpoints.get(task.endpointId);
     if (!endpoint || task.place === 'over') return;
     const now = this.#clock.now();
+    this.#pacing.look(endpoint);
+    if (result === 'uncounted') endpoint.pace?.giveBack(task);
     const took = this.#blame.ended(task, now, receiverMs);
     this.#leave(endpoint, task);
     endpoint.ended(task, result, { now, took });
@@ -115,7 +121,7 @@ export class Lanes {
     }
     this.#waiting.recount(endpoint, now);
     endpoint.queue.releaseEntity(task);
-    if (result !== 'success' && result !== 'uncounted') this.#trim(endpoint, now);
+    if (endpoint.pace || (result !== 'success' && result !== 'uncounted')) this.#trim(endpoint, now);
     if (endpoint.hasRoom(now, this.#slow)) this.#markReady(endpoint);
     this.#pump();
     if (endpoint.isAnswering(now)) this.#backlog.refill(endpoint, this.#waiting.count, now);
@@ -126,6 +132,7 @@ export class Lanes {
   /** Removes and returns every task that has not started; for our shutdown. */
   releaseWaiting(): QueuedTask[] {
     this.#isClosed = true;
+    this.#pacing.stop();
     this.#rechecks.clear();
     const released: QueuedTask[] = [];
     for (const endpoint of this.#endpoints.values()) {
@@ -151,6 +158,7 @@ export class Lanes {
   #start(endpoint: EndpointState, task: QueuedTask): void {
     const now = this.#clock.now();
     this.#blame.started(task, now);
+    endpoint.pace?.started(task, now);
     endpoint.started(task, now);
     if (endpoint.isSlow) this.#enterSlow(endpoint, task);
     else {
@@ -233,17 +241,34 @@ export class Lanes {
   /** Parks the tasks that a failing endpoint cannot take in a few seconds: they wait in the broker, not here. */
   #trim(endpoint: EndpointState, now: number): void {
     const limit = this.#waiting.limit(endpoint, now);
+    const last = endpoint.pace ? endpoint.queue.takeOver(limit) : [];
+    for (const task of last) this.#parkTaken(endpoint, task, now);
     while (endpoint.queue.size > limit) this.#parkOne(endpoint, now);
   }
 
   /** Parks one task. For an endpoint that does not answer the newest stay: after its recovery nothing new is late. */
   #parkOne(endpoint: EndpointState, now: number): void {
-    const task = endpoint.queue.takeSurplus(!endpoint.isHealthy(now) && !endpoint.isAnswering(now));
-    if (!task) return;
-    task.place = 'over';
+    const { pace, queue } = endpoint;
+    const keepsNewest = !endpoint.isHealthy(now) && !endpoint.isAnswering(now);
+    const task = pace ? queue.takeOver(queue.size - 1)[0] : queue.takeSurplus(keepsNewest);
+    if (task) this.#parkTaken(endpoint, task, now);
+  }
+
+  #parkTaken(endpoint: EndpointState, task: QueuedTask, now: number): void {
     this.#waiting.remove(endpoint);
-    task.park(tierLasting(this.#backlog.parkedSeconds(endpoint, now), this.#options.retryScale));
+    this.#park(endpoint, task, now);
+  }
+
+  #park(endpoint: EndpointState, task: QueuedTask, now: number): void {
+    const { retryScale } = this.#options;
+    const tier = tierLasting(this.#backlog.parkedSeconds(endpoint, now), retryScale);
+    task.place = 'over';
+    task.park(tier, this.#pacing.parked(endpoint, task, { now, ms: (tier * 1000) / retryScale }));
     this.#recheckLater(endpoint, now);
+  }
+
+  #mayStart(endpoint: EndpointState, now: number): boolean {
+    return endpoint.hasRoom(now, this.#slow) && this.#pacing.mayStart(endpoint, now);
   }
 
   #hasSlot(endpoint: EndpointState): boolean {
@@ -263,7 +288,7 @@ export class Lanes {
     const hasSlot = (endpoint: EndpointState) => this.#hasSlot(endpoint);
     for (let endpoint = this.#ready.next(hasSlot); endpoint; endpoint = this.#ready.next(hasSlot)) {
       const now = this.#clock.now();
-      if (!endpoint.hasRoom(now, this.#slow)) continue;
+      if (!this.#mayStart(endpoint, now)) continue;
       const task = endpoint.isSilent(now) ? endpoint.queue.nextProbe() : endpoint.queue.next();
       if (!task) continue;
       if (endpoint.queue.hasNext) this.#ready.add(endpoint);

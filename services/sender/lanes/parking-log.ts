@@ -31,7 +31,8 @@ export class ParkingLog {
     }
     if (this.#lines.size >= ENDPOINTS_MAX) this.#lines.clear();
     this.#lines.set(key, { at: now, tasks: 0 });
-    this.#log.warn(
+    // A limit that its merchant has set is no trouble.
+    this.#log[reason === 'rate_limited_here' ? 'info' : 'warn'](
       {
         endpoint: task.endpointId,
         merchant: task.merchantId,

@@ -1,4 +1,5 @@
 import type { Tier } from '../../domain/retry.ts';
+import type { ParkedReason } from '../../domain/task.ts';
 import type { AttemptTime } from '../blame/blame.ts';
 
 /**
@@ -13,12 +14,14 @@ export interface QueuedTask {
   readonly endpointId: string;
   /** First attempts of one entity leave one after the other; null for retries, which keep no order. */
   readonly entityId: string | null;
+  /** Rises with the order of the entity's events. */
+  readonly sequence: number;
   /** It was parked before: new tasks go first. */
   readonly isBacklog: boolean;
   /** Called once when a slot is there. */
   start(): void;
   /** Called instead of `start` when the task must come again later. */
-  park(tier: Tier): void;
+  park(tier: Tier, reason: ParkedReason): void;
   /** Whose time passes in its attempt. */
   readonly time: AttemptTime<QueuedTask>;
   place: 'new' | 'waiting' | 'fast' | 'slow' | 'over';

@@ -85,6 +85,20 @@ export class TaskQueue {
     return this.#lastFollower() ?? this.#left(this.#fresh.pop());
   }
 
+  /**
+   * Removes what waits beyond `most`, and returns it in its order: what was to start last, and behind all others of its
+   * entity, so that none of them overtakes it.
+   */
+  takeOver(most: number): QueuedTask[] {
+    const last: QueuedTask[] = [];
+    while (this.size > most) {
+      const task = this.#lastFollower() ?? this.#left(this.#backlog.pop() ?? this.#fresh.pop());
+      if (!task) break;
+      last.push(task);
+    }
+    return last.sort((one, other) => one.sequence - other.sequence);
+  }
+
   #left(task: QueuedTask | undefined): QueuedTask | null {
     if (!task) return null;
     this.releaseEntity(task);

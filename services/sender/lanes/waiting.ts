@@ -69,7 +69,7 @@ export class Waiting {
 
   /**
    * Returns how many tasks may wait for the endpoint: while it is healthy, as many as there is room for; while it is
-   * slow and answers, as many as it drains in `drainMs`; while it fails or is silent, a few. None gets more than its
+   * slow and answers, or has a limit of its own, as many as it drains in `drainMs`; while it fails or is silent, a few. None gets more than its
    * share when room is short.
    */
   limit(endpoint: EndpointState, now: number): number {
@@ -78,8 +78,17 @@ export class Waiting {
     const share = Math.max(waitingPerEndpointMin, Math.floor(waitingMax / 2 / this.#lanes.size));
     const most = isShort ? share : waitingMax;
     if (endpoint.waitsForUs(now)) return most;
-    const wanted = endpoint.isAnswering(now) ? endpoint.drainable(drainMs, now) : waitingFailingMax;
+    const wanted = endpoint.isLimitedHere(now)
+      ? endpoint.limitedMost(drainMs)
+      : endpoint.isAnswering(now)
+        ? endpoint.drainable(drainMs, now)
+        : waitingFailingMax;
     return Math.max(1, Math.min(most, wanted));
+  }
+
+  /** Returns whether an endpoint with a limit of its own has as many tasks waiting as it gets soon. */
+  isFull(endpoint: EndpointState, now: number): boolean {
+    return endpoint.pace !== null && endpoint.queue.size >= this.limit(endpoint, now);
   }
 
   /**

@@ -61,6 +61,7 @@ export const PARKED_REASON = codes<ParkedReason>('parked reason', {
   origin_connections: 7,
   put_aside: 8,
   signing_key_missing: 9,
+  rate_limited_here: 10,
 });
 
 /** In a routing trace; 0 is "delivered to". */

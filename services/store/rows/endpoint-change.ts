@@ -1,4 +1,4 @@
-import type { EndpointChange, LegacyChange } from '../endpoints.ts';
+import type { EndpointChange, HeadersChange, LegacyChange } from '../endpoints.ts';
 import type { EndpointRow } from './endpoint-rows.ts';
 
 type Columns = Omit<
@@ -25,6 +25,31 @@ export const NOT_PREPARED = {
   prepared_at: null,
 } as const;
 
+type HeaderColumns = Pick<
+  Columns,
+  'header_names' | 'headers_key_id' | 'headers_ciphertext' | 'headers_set_at'
+>;
+
+function headerColumns(row: EndpointRow, change: EndpointChange['headers'], at: number): HeaderColumns {
+  const { header_names, headers_key_id, headers_ciphertext, headers_set_at } = row;
+  if (!change) return { header_names, headers_key_id, headers_ciphertext, headers_set_at };
+  const { to } = change;
+  return {
+    header_names: to && JSON.stringify(to.names),
+    headers_key_id: to && to.sealed.keyId,
+    headers_ciphertext: to && to.sealed.ciphertext,
+    headers_set_at: at,
+  };
+}
+
+/** Returns whether an endpoint's headers are others than a change was made for. */
+export function areOthers(row: EndpointRow, { seen }: HeadersChange): boolean {
+  return (
+    row.headers_key_id !== (seen?.sealed.keyId ?? null) ||
+    row.headers_ciphertext !== (seen?.sealed.ciphertext ?? null)
+  );
+}
+
 /** Returns what a change makes of an endpoint's columns, and whether its failures no longer count. */
 export function changedColumns(
   row: EndpointRow,
@@ -50,6 +75,9 @@ export function changedColumns(
     activated_at: isActivated || isMoved ? at : row.activated_at,
     disabled_at: isDisabled ? at : isActive ? null : row.disabled_at,
     disabled_reason: isDisabled ? 'manual' : isActive ? null : row.disabled_reason,
+    ...headerColumns(row, change.headers, at),
+    requests_per_second:
+      change.requestsPerSecond === undefined ? row.requests_per_second : change.requestsPerSecond,
     secret_key_id: secret?.sealed.keyId ?? row.secret_key_id,
     secret_ciphertext: secret?.sealed.ciphertext ?? row.secret_ciphertext,
     secret_hint: secret?.hint ?? row.secret_hint,

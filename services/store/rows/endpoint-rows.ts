@@ -30,6 +30,12 @@ export interface EndpointRow extends SealColumns {
   readonly prepared_hint: string | null;
   readonly prepared_at: number | null;
   readonly newest_check: string | null;
+  /** JSON */
+  readonly header_names: string | null;
+  readonly headers_key_id: string | null;
+  readonly headers_ciphertext: string | null;
+  readonly headers_set_at: number | null;
+  readonly requests_per_second: number | null;
   readonly legacy: number;
   readonly version: number;
   readonly created_at: number;
@@ -58,6 +64,8 @@ export function toEndpoint(row: EndpointRow): Endpoint {
     secret: { keyId: row.secret_key_id, ciphertext: row.secret_ciphertext },
     publicKeySignature: row.public_key_signature === 1,
     ...preparedOf(row),
+    ...headersOf(row),
+    ...(row.requests_per_second === null ? {} : { requestsPerSecond: row.requests_per_second }),
     legacy: row.legacy === 1,
     version: row.version,
   };
@@ -71,6 +79,16 @@ export function preparedOf({
   return keyId === null || ciphertext === null ? {} : { prepared: { keyId, ciphertext } };
 }
 
+/** Returns the headers of the merchant's own, if the endpoint has some. */
+function headersOf({
+  header_names: names,
+  headers_key_id: keyId,
+  headers_ciphertext: ciphertext,
+}: EndpointRow): Pick<Endpoint, 'headers'> {
+  if (names === null || keyId === null || ciphertext === null) return {};
+  return { headers: { names: JSON.parse(names) as string[], sealed: { keyId, ciphertext } } };
+}
+
 export function toEndpointRecord(row: EndpointRow): EndpointRecord {
   return {
     ...toEndpoint(row),
@@ -82,6 +100,7 @@ export function toEndpointRecord(row: EndpointRow): EndpointRecord {
     preparedHint: row.prepared_hint,
     preparedAt: row.prepared_at,
     newestCheck: row.newest_check === null ? null : (JSON.parse(row.newest_check) as EndpointCheck),
+    headersSetAt: row.headers_set_at,
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason as EndpointRecord['disabledReason'],
     failureCount: row.failure_count,

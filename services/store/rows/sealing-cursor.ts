@@ -1,20 +1,23 @@
 import { CursorInvalid } from '../change.ts';
 
 /**
- * Parses the place in a list of sealed values: the secrets of endpoints come first, then the prepared ones, then responses.
- * null = all of them are done. Throws CursorInvalid.
+ * Parses the place in a list of sealed values: the secrets of endpoints come first, then the prepared ones, then headers,
+ * then responses. null = all of them are done. Throws CursorInvalid.
  */
 export function parseSealingCursor(cursor: string | undefined): {
   readonly endpoint: number | null;
   readonly prepared: number | null;
+  readonly headers: number | null;
   readonly scope: string;
 } {
-  if (cursor === undefined) return { endpoint: 0, prepared: 0, scope: '' };
-  const [, kind, row] = /^(endpoint|prepared):(\d{1,15})$/.exec(cursor) ?? [];
-  if (kind === 'endpoint') return { endpoint: Number(row), prepared: 0, scope: '' };
-  if (kind === 'prepared') return { endpoint: null, prepared: Number(row), scope: '' };
+  const start = { endpoint: 0, prepared: 0, headers: 0, scope: '' };
+  if (cursor === undefined) return start;
+  const [, kind, row] = /^(endpoint|prepared|headers):(\d{1,15})$/.exec(cursor) ?? [];
+  if (kind === 'endpoint') return { ...start, endpoint: Number(row) };
+  if (kind === 'prepared') return { ...start, endpoint: null, prepared: Number(row) };
+  if (kind === 'headers') return { ...start, endpoint: null, prepared: null, headers: Number(row) };
   if (cursor.startsWith('answer:'))
-    return { endpoint: null, prepared: null, scope: cursor.slice('answer:'.length) };
+    return { endpoint: null, prepared: null, headers: null, scope: cursor.slice('answer:'.length) };
   throw new CursorInvalid('the cursor does not belong to this list');
 }
 

@@ -6,7 +6,7 @@ import { type EndpointRow, HINT_UNKNOWN, toEndpointChange } from '../rows/endpoi
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../rows/merchant-rows.ts';
 import { isSound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
-import { NONE_PREPARED } from './endpoint-writes.ts';
+import { NO_CONTROLS, NONE_PREPARED } from './endpoint-writes.ts';
 import { addSealedToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
 import { selectEveryEndpoint } from './select-endpoint.ts';
 
@@ -85,12 +85,14 @@ function replaces(tx: Transaction, { version }: DirectoryChange, stored: Directo
 async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
     endpoint;
-  const { publicKeySignature } = endpoint;
+  const { publicKeySignature, headers, requestsPerSecond } = endpoint;
   await tx.change(
     `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, subscribed_events, status, api_version,
      secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
-     disabled_at, public_key_signature, prepared_key_id, prepared_ciphertext, prepared_hint, prepared_at)
-     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14, $15, $16, $17, $18)
+     disabled_at, public_key_signature, prepared_key_id, prepared_ciphertext, prepared_hint, prepared_at,
+     header_names, headers_key_id, headers_ciphertext, headers_set_at, requests_per_second)
+     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+     $21, $22, $23)
      ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
      url = excluded.url, subscribed_events = excluded.subscribed_events,
      status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
@@ -103,6 +105,10 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
      prepared_at = CASE WHEN e.prepared_ciphertext = excluded.prepared_ciphertext THEN e.prepared_at
      ELSE excluded.prepared_at END,
      prepared_ciphertext = excluded.prepared_ciphertext,
+     header_names = excluded.header_names, headers_key_id = excluded.headers_key_id,
+     headers_set_at = CASE WHEN e.headers_ciphertext = excluded.headers_ciphertext THEN e.headers_set_at
+     ELSE excluded.headers_set_at END,
+     headers_ciphertext = excluded.headers_ciphertext, requests_per_second = excluded.requests_per_second,
      newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
      updated_at = excluded.updated_at, deleted_at = NULL`,
@@ -122,6 +128,10 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
       status === 'active' ? null : at,
       publicKeySignature ? 1 : 0,
       ...(prepared ? [prepared.keyId, prepared.ciphertext, HINT_UNKNOWN, at] : [null, null, null, null]),
+      ...(headers
+        ? [JSON.stringify(headers.names), headers.sealed.keyId, headers.sealed.ciphertext, at]
+        : [null, null, null, null]),
+      requestsPerSecond ?? null,
     ],
   );
 }
@@ -133,7 +143,7 @@ async function writeTombstone(tx: Transaction, uuid: string, version: number, at
      secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, deleted_at)
      VALUES ($1, '', '', '', 'disabled', '2.2.8', '', '', '', 1, $2, $3, $3, $3, $3)
      ON CONFLICT (uuid) DO UPDATE SET deleted_at = excluded.deleted_at, updated_at = excluded.updated_at,
-     secret_ciphertext = '', secret_hint = '', ${NONE_PREPARED}, newest_check = NULL,
+     secret_ciphertext = '', secret_hint = '', ${NONE_PREPARED}, ${NO_CONTROLS}, newest_check = NULL,
      version = excluded.version`,
     [uuid, version, at],
   );

@@ -3,12 +3,13 @@ import type {
   EndpointChange,
   EndpointRecord,
   Endpoints,
+  HeadersChanged,
   LegacyChange,
   NewEndpoint,
   NotFound,
   UrlTaken,
 } from '../endpoints.ts';
-import { changedColumns, NOT_PREPARED } from '../rows/endpoint-change.ts';
+import { areOthers, changedColumns, NOT_PREPARED } from '../rows/endpoint-change.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from '../rows/endpoint-rows.ts';
 import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
@@ -28,6 +29,9 @@ export interface ChangeOptions {
 export const NONE_PREPARED = Object.keys(NOT_PREPARED)
   .map((name) => `${name} = NULL`)
   .join(', ');
+/** Sets the columns of headers and of the limit to none. */
+export const NO_CONTROLS = `header_names = NULL, headers_key_id = NULL, headers_ciphertext = NULL, headers_set_at = NULL,
+  requests_per_second = NULL`;
 
 export async function createEndpoint(
   tx: Transaction,
@@ -35,7 +39,7 @@ export async function createEndpoint(
   options: ChangeOptions & { readonly quota: number },
 ): ReturnType<Endpoints['create']> {
   const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
-  const { publicKeySignature = false } = endpoint;
+  const { publicKeySignature = false, headers, requestsPerSecond } = endpoint;
   await tx.lockMerchant(merchantId);
   const taken = await urlTaken(tx, merchantId, url);
   if (taken) return taken;
@@ -57,9 +61,18 @@ export async function createEndpoint(
       ? ['disabled', Math.floor(options.at), 'manual']
       : ['active', null, null]),
     publicKeySignature ? 1 : 0,
+    headers ? JSON.stringify(headers.names) : null,
+    headers?.sealed.keyId ?? null,
+    headers?.sealed.ciphertext ?? null,
+    headers ? Math.floor(options.at) : null,
+    requestsPerSecond ?? null,
   ]);
   await tx.endpointChanged(uuid, 'kept');
-  const told = { url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) };
+  const told = {
+    ...{ url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) },
+    ...(headers ? { headers: headers.names } : {}),
+    ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+  };
   return changedEndpoint(tx, merchantId, uuid, 'endpoint.create', told, options);
 }
 
@@ -69,10 +82,11 @@ export async function updateEndpoint(
   uuid: string,
   change: EndpointChange & Pick<LegacyChange, 'secret'>,
   options: ChangeOptions,
-): Promise<Changed<EndpointRecord> | UrlTaken | NotFound> {
+): Promise<Changed<EndpointRecord> | UrlTaken | NotFound | HeadersChanged> {
   await tx.lockMerchant(merchantId);
   const row = await soundRow(tx, merchantId, uuid);
   if (!row) return { kind: 'not_found' };
+  if (change.headers && areOthers(row, change.headers)) return { kind: 'headers_changed' };
   const { columns, resetsHealth } = changedColumns(row, change, Math.floor(options.at));
   const taken = columns.url === row.url ? undefined : await urlTaken(tx, merchantId, columns.url);
   if (taken) return taken;
@@ -83,8 +97,12 @@ export async function updateEndpoint(
     [row.seq, ...Object.values(columns)],
   );
   await tx.endpointChanged(uuid, resetsHealth ? 'none' : 'kept');
-  const { secret, ...told } = change;
-  const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
+  const { secret, headers, ...told } = change;
+  const details = {
+    ...told,
+    ...(headers ? { headers: headers.to?.names ?? [] } : {}),
+    ...(secret ? { sealedWith: secret.sealed.keyId } : {}),
+  };
   return changedEndpoint(tx, merchantId, uuid, 'endpoint.update', details, options);
 }
 
@@ -99,7 +117,7 @@ export async function removeEndpoint(
   if (!row) return { kind: 'not_found' };
   const deleted = await tx.first<Pick<EndpointRow, 'version'>>(
     `UPDATE endpoint SET deleted_at = $2, updated_at = $2, secret_ciphertext = '', secret_hint = '',
-     ${NONE_PREPARED}, newest_check = NULL, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
+     ${NONE_PREPARED}, ${NO_CONTROLS}, newest_check = NULL, version = ${tx.dialect.nextVersion('version')} WHERE seq = $1 RETURNING version`,
     [row.seq, Math.floor(at)],
   );
   await tx.endpointChanged(uuid, 'deleted');
@@ -183,8 +201,10 @@ export async function changedEndpoint(
 function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
-    disabled_at, disabled_reason, public_key_signature)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15)`;
+    disabled_at, disabled_reason, public_key_signature, header_names, headers_key_id, headers_ciphertext,
+    headers_set_at, requests_per_second)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15,
+    $16, $17, $18, $19, $20)`;
 }
 
 function revive({ dialect }: Transaction): string {
@@ -192,6 +212,7 @@ function revive({ dialect }: Transaction): string {
     subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
     secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
     updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14,
-    public_key_signature = $15, deleted_at = NULL
+    public_key_signature = $15, header_names = $16, headers_key_id = $17, headers_ciphertext = $18,
+    headers_set_at = $19, requests_per_second = $20, deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }

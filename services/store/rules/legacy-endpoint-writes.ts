@@ -20,6 +20,7 @@ export async function setLegacyEndpoint(
   const { url, secret } = change;
   const on = url === undefined ? {} : ({ status: 'active' } as const);
   const changed = await updateEndpoint(tx, merchantId, uuid, { ...change, ...on }, options);
+  if (changed.kind === 'headers_changed') throw new Error('a legacy change sets no headers');
   if (changed.kind !== 'not_found') return changed;
   if (url === undefined || secret === undefined) return { kind: 'incomplete' };
   const created = await createEndpoint(tx, newLegacyEndpoint(merchantId, uuid, url, secret), {

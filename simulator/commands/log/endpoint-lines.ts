@@ -19,6 +19,9 @@ export function describeEndpoint(endpoint: EndpointAnswer, output: Output): stri
   ];
   const { prepared_secret_hint: prepared, secret_prepared_at: at } = endpoint;
   if (prepared) rows.push(['prepared', visible(`${prepared}  ${at ?? ''}`.trimEnd())]);
+  const { headers = [], requests_per_second: limit } = endpoint;
+  if (headers.length > 0) rows.push(['headers', visible(headers.map(({ name }) => name).join(', '))]);
+  if (limit) rows.push(['limit', `${limit} requests per second`]);
   if (failures > 0) rows.push(['failures', `${failures} since the last success`]);
   if (endpoint.last_failure_at && (failures > 0 || endpoint.status !== 'active')) {
     const { code, response_status } = endpoint.last_failure ?? { code: '', response_status: null };

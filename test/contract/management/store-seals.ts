@@ -47,6 +47,11 @@ const CHANGES: readonly (readonly [what: string, set: string])[] = [
     'the prepared secret, by the one in force',
     'prepared_key_id = secret_key_id, prepared_ciphertext = secret_ciphertext',
   ],
+  [
+    'the headers, by the secret in force',
+    `header_names = '["X-A"]', headers_key_id = secret_key_id, headers_ciphertext = secret_ciphertext`,
+  ],
+  ['the limit of requests', 'requests_per_second = 1'],
   ['the seal, by that of a sibling', `seal_mac = (SELECT seal_mac FROM endpoint WHERE uuid = '$sibling')`],
   [
     'the seal, to none',

@@ -77,6 +77,8 @@ describe('a seal', () => {
     ['key of the secret', { secret: { keyId: 'k2', ciphertext: 'sealed' } }],
     ['signature of the platform’s key', { publicKeySignature: false }],
     ['prepared secret', { prepared: { keyId: 'k1', ciphertext: 'of before' } }],
+    ['headers', { headers: { names: ['X-A'], sealed: { keyId: 'k1', ciphertext: 'of another' } } }],
+    ['limit of requests', { requestsPerSecond: 5 }],
     ['kind of endpoint', { legacy: true }],
   ])('does not fit when the %s was changed', (_what, change) => {
     const { seal } = seals.sealed(endpoint());

@@ -1,4 +1,5 @@
 import type { Tier } from '../../../services/domain/retry.ts';
+import type { ParkedReason } from '../../../services/domain/task.ts';
 import { Blame } from '../../../services/sender/blame/blame.ts';
 import type { QueuedTask } from '../../../services/sender/lanes/queued-task.ts';
 import { SimulatedClock } from '../../support/simulated-clock.ts';
@@ -14,8 +15,11 @@ export class FakeTask implements QueuedTask {
   hasReleased = false;
   isProbe = false;
   readonly isBacklog: boolean;
+  readonly sequence: number;
   parkedFor: Tier | null = null;
+  parkedBecause: ParkedReason | null = null;
   starts = 0;
+  onPark: (tier: Tier) => void = () => {};
   readonly #onStart: (task: FakeTask) => void;
 
   constructor(
@@ -23,11 +27,13 @@ export class FakeTask implements QueuedTask {
     entityId: string | null,
     onStart: (task: FakeTask) => void,
     isBacklog = false,
+    sequence = 1,
   ) {
     this.endpointId = endpointId;
     this.entityId = entityId;
     this.#onStart = onStart;
     this.isBacklog = isBacklog;
+    this.sequence = sequence;
   }
 
   start(): void {
@@ -43,7 +49,9 @@ export class FakeTask implements QueuedTask {
     return this.time.isDemoted;
   }
 
-  park(tier: Tier): void {
+  park(tier: Tier, reason: ParkedReason): void {
     this.parkedFor = tier;
+    this.parkedBecause = reason;
+    this.onPark(tier);
   }
 }

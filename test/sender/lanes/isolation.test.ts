@@ -85,9 +85,9 @@ test.each([
       });
     });
     const park = task.park.bind(task);
-    task.park = (tier) => {
+    task.park = (tier, reason) => {
       held -= 1;
-      park(tier);
+      park(tier, reason);
     };
     if (isOther) waiting.set(task, at);
     lanes.admit(task);

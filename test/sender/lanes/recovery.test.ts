@@ -34,7 +34,7 @@ class Endpoint {
       for (const each of woken) this.#admit(each.entityId ?? '', true);
       return Promise.resolve(woken.length);
     };
-    this.lanes = new Lanes(this.clock, new Blame(this.clock), LANE_OPTIONS, canWake ? wake : null);
+    this.lanes = new Lanes(this.clock, new Blame(this.clock), LANE_OPTIONS, { wake: canWake ? wake : null });
   }
 
   /** Admits a steady load for a while; promises settle between steps. */

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { FailureCode } from '../../../domain/attempt.ts';
+import type { CustomHeader } from '../../../domain/controls/custom-headers.ts';
 import { describedFailure } from '../../../domain/failures/failure-signs.ts';
 import { ConnectFailure } from '../connect-failure.ts';
 
@@ -14,16 +15,21 @@ interface Asked {
 }
 
 /**
- * Asks a server for the head of a page: a request without a body, a secret, a signature or an id, which changes nothing
- * (RFC 9110 §9.2.1). Rejects with a ConnectFailure when it does not answer in HTTP. The connection is closed in any case.
+ * Asks a server for the head of a page: a request without a body, the secret, a signature or an id, which changes nothing
+ * (RFC 9110 §9.2.1). It has the endpoint's own headers, without which a gateway may refuse it. Rejects with a ConnectFailure when it does not answer in HTTP. The connection is closed in any case.
  */
-export function askHead(socket: TLSSocket, { host, pathname, search }: URL): Promise<Asked> {
+export function askHead(
+  socket: TLSSocket,
+  { host, pathname, search }: URL,
+  own: readonly CustomHeader[],
+): Promise<Asked> {
+  const fixed = ['Host', host, 'User-Agent', USER_AGENT, 'Accept', '*/*', 'Connection', 'close'];
   return new Promise((resolve, reject) => {
     const asked = request({
       createConnection: () => socket,
       method: 'HEAD',
       path: `${pathname}${search}`,
-      headers: { Host: host, 'User-Agent': USER_AGENT, Accept: '*/*', Connection: 'close' },
+      headers: [...fixed, ...own.flatMap(({ name, value }) => [name, value])],
       maxHeaderSize: HEADER_BYTES_MAX,
     });
     asked.once('response', (response) => {

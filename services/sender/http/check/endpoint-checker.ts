@@ -6,6 +6,7 @@ import {
   type CheckUrl,
 } from '../../../domain/checks/endpoint-check.ts';
 import * as findings from '../../../domain/checks/findings.ts';
+import type { CustomHeader } from '../../../domain/controls/custom-headers.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { type DescriptorWatch, ENOUGH_DESCRIPTORS } from '../../../process/descriptors.ts';
 import { AddressGuard, type EgressPolicy } from '../address-guard.ts';
@@ -38,6 +39,12 @@ interface CheckerOptions {
 /** Addresses that are tried, one after the other. */
 const ADDRESSES_MAX = 4;
 
+/** The URL that is checked, with the headers of the endpoint's own. */
+interface Checked {
+  readonly url: URL;
+  readonly headers: readonly CustomHeader[];
+}
+
 type Take = (step: CheckStepName, finding: findings.Finding, sinceMs: number) => void;
 
 /**
@@ -67,22 +74,22 @@ export class EndpointChecker {
     });
   }
 
-  readonly check: CheckUrl = async (url, signal) => {
+  readonly check: CheckUrl = async (url, signal, headers = []) => {
     const { clock } = this.#options;
     const taken = new Map<CheckStepName, CheckStep>();
     const take: Take = (step, finding, sinceMs) => {
       const durationMs = finding.result === 'not_tried' ? null : clock.now() - sinceMs;
       taken.set(step, { step, ...finding, durationMs });
     };
-    await this.#walk(new URL(url), take, signal);
+    await this.#walk({ url: new URL(url), headers }, take, signal);
     return CHECK_STEPS.map((step) => taken.get(step) ?? { step, ...findings.notTried(), durationMs: null });
   };
 
-  async #walk(url: URL, take: Take, signal: AbortSignal): Promise<void> {
-    const target = targetOf(url);
+  async #walk(checked: Checked, take: Take, signal: AbortSignal): Promise<void> {
+    const target = targetOf(checked.url);
     const addresses = await this.#resolved(target, take, signal);
     const established = addresses && (await this.#secured(target, addresses, take, signal));
-    if (established) await this.#answered(established.socket, url, take, signal);
+    if (established) await this.#answered(established.socket, checked, take, signal);
   }
 
   async #resolved(
@@ -172,12 +179,22 @@ export class EndpointChecker {
     }
   }
 
-  async #answered(socket: TLSSocket, url: URL, take: Take, signal: AbortSignal): Promise<void> {
+  async #answered(
+    socket: TLSSocket,
+    { url, headers }: Checked,
+    take: Take,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock, totalTimeoutMs } = this.#options;
     const startedAt = clock.now();
     const late = () => new ConnectFailure('response_timeout', 'no status of a response arrived in time');
     try {
-      const { status, location } = await this.#within(totalTimeoutMs, askHead(socket, url), signal, late);
+      const { status, location } = await this.#within(
+        totalTimeoutMs,
+        askHead(socket, url, headers),
+        signal,
+        late,
+      );
       const tookMs = clock.now() - startedAt;
       take('answer', findings.answered(status), startedAt);
       take('redirect', findings.redirected(status, redirectOf(location)), startedAt);

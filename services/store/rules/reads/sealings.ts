@@ -6,8 +6,9 @@ import { PAGE_MAX } from '../page.ts';
 
 /* Reads of what the key ring has sealed, by key. Endpoints are walked by row number, responses by scope. */
 
-/** The first part of the names of the columns that have a sealed secret of an endpoint. */
-export const SECRET_COLUMNS = { endpoint: 'secret', prepared: 'prepared' } as const;
+/** The first part of the names of the columns that have a sealed value of an endpoint. */
+export const SECRET_COLUMNS = { endpoint: 'secret', prepared: 'prepared', headers: 'headers' } as const;
+type SecretKind = keyof typeof SECRET_COLUMNS;
 
 type SealCount = Awaited<ReturnType<Sealings['counts']>>[number];
 type Found = SealedThing & { readonly cursor: string };
@@ -18,7 +19,10 @@ export async function sealCounts({ dialect, rows }: Statements, now: number): Re
     `SELECT 'endpoints' AS kind, "keyId", count(*) AS count FROM (
        SELECT secret_key_id AS "keyId" FROM endpoint WHERE deleted_at IS NULL
        UNION ALL SELECT prepared_key_id FROM endpoint
-       WHERE deleted_at IS NULL AND prepared_key_id <> secret_key_id) AS secrets GROUP BY "keyId"
+       WHERE deleted_at IS NULL AND prepared_key_id <> secret_key_id
+       UNION ALL SELECT headers_key_id FROM endpoint
+       WHERE deleted_at IS NULL AND headers_key_id <> secret_key_id
+       AND (prepared_key_id IS NULL OR headers_key_id <> prepared_key_id)) AS secrets GROUP BY "keyId"
      UNION ALL SELECT 'answers', ${key}, count(*) FROM answer
      WHERE expires_at > $1 AND ${key} IS NOT NULL GROUP BY 2`,
     [Math.floor(now)],
@@ -42,7 +46,7 @@ export function recordCounts({ rows }: Statements): ReturnType<Sealings['recordC
 
 async function secretsNotSealedWith(
   rows: Statements['rows'],
-  kind: 'endpoint' | 'prepared',
+  kind: SecretKind,
   [after, keyId, limit]: readonly [number, string, number],
 ): Promise<Found[]> {
   const column = SECRET_COLUMNS[kind];
@@ -66,7 +70,7 @@ export async function notSealedWith(
   const { scope, ...places } = parseSealingCursor(options.after);
   const limit = Math.min(options.limit, PAGE_MAX);
   const found: Found[] = [];
-  for (const kind of ['endpoint', 'prepared'] as const) {
+  for (const kind of ['endpoint', 'prepared', 'headers'] as const) {
     const after = places[kind];
     if (after !== null)
       found.push(...(await secretsNotSealedWith(rows, kind, [after, keyId, limit - found.length])));
