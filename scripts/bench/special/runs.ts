@@ -70,7 +70,7 @@ export const SPECIAL_RUNS = {
   lateness: special({
     title: 'lateness of retries',
     of: 'every engine',
-    full: { seconds: 25 },
+    full: { seconds: 60 },
     quick: { seconds: 10 },
     measure: (run, sizes) =>
       measureLateness({ ...run, ...sizes, eventsPerSecond: RETRIED_EVENTS_PER_SECOND }),
@@ -128,7 +128,7 @@ export const SPECIAL_RUNS = {
   rates: special({
     title: 'what an event costs at a steady rate',
     of: 'every engine',
-    full: { rates: [1, 10, 50, EVENTS_PER_SECOND], seconds: 25 },
+    full: { rates: [1, 10, 50, EVENTS_PER_SECOND], seconds: 60 },
     quick: { rates: [10, EVENTS_PER_SECOND], seconds: 15 },
     measure: (run, sizes) => measureRates({ ...run, ...sizes }),
     text: ratesText,
@@ -137,7 +137,7 @@ export const SPECIAL_RUNS = {
   idle: special({
     title: 'a service without traffic',
     of: 'every engine',
-    full: { seconds: 25 },
+    full: { seconds: 60 },
     quick: { seconds: 20 },
     measure: (run, sizes) => measureIdle({ ...run, ...sizes }),
     text: idleText,
