@@ -124,6 +124,10 @@ export interface OperatorAnswers {
       readonly subscribedEvents: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
       readonly apiVersion: "2.2.8" | "2.3.8";
       readonly publicKeySignature: boolean;
+      readonly headers: readonly ({
+        readonly name: string;
+      })[];
+      readonly requestsPerSecond: number | null;
       readonly environment: "production" | "sandbox";
       readonly createdAt: string;
       readonly updatedAt: string;
@@ -166,7 +170,7 @@ export interface OperatorAnswers {
       readonly trigger: "live" | "manual" | "replay" | "test";
       readonly apiVersion: "2.2.8" | "2.3.8";
       readonly cancelReason: string | null;
-      readonly parkedReason: "egress_proxy" | "endpoint_full" | "machine_limit" | "merchant_paused" | "network_down" | "origin_connections" | "put_aside" | "secret_not_openable" | "signing_key_missing" | null;
+      readonly parkedReason: "egress_proxy" | "endpoint_full" | "machine_limit" | "merchant_paused" | "network_down" | "origin_connections" | "put_aside" | "rate_limited_here" | "secret_not_openable" | "signing_key_missing" | null;
       readonly attemptsMade: number;
       readonly attemptsMax: number;
       readonly nextAttemptAt: string | null;
@@ -205,7 +209,7 @@ export interface OperatorAnswers {
     readonly trigger: "live" | "manual" | "replay" | "test";
     readonly apiVersion: "2.2.8" | "2.3.8";
     readonly cancelReason: string | null;
-    readonly parkedReason: "egress_proxy" | "endpoint_full" | "machine_limit" | "merchant_paused" | "network_down" | "origin_connections" | "put_aside" | "secret_not_openable" | "signing_key_missing" | null;
+    readonly parkedReason: "egress_proxy" | "endpoint_full" | "machine_limit" | "merchant_paused" | "network_down" | "origin_connections" | "put_aside" | "rate_limited_here" | "secret_not_openable" | "signing_key_missing" | null;
     readonly attemptsMade: number;
     readonly attemptsMax: number;
     readonly nextAttemptAt: string | null;

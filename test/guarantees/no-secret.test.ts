@@ -58,6 +58,20 @@ async function answersOnHeaders(resource: string) {
   return answers;
 }
 
+/** Sends a test signed with the prepared secret, which the receiver sends back, and returns the answer on its delivery. */
+async function preparedTest(resource: string) {
+  const { delivery_uuid: test } = (
+    await merchant.request('POST', `${resource}/test`, {
+      ...{ type: 'KYC', subType: 'FULL_USER', user_uuid: '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11' },
+      signed_with: 'prepared',
+    })
+  ).body;
+  return eventually('the receiver sends the prepared secret back', async () => {
+    const answer = await merchant.request('GET', `${resource}/deliveries/${test}`);
+    return answer.body.attempts.length > 0 ? answer : undefined;
+  });
+}
+
 it('no secret is in a file, a log line, a metric or an answer other than the one that gave it', async () => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/canary`);
   const resource = `/merchant/webhook-endpoints/${endpoint.uuid}`;
@@ -72,16 +86,7 @@ it('no secret is in a file, a log line, a metric or an answer other than the one
     receiver.arrivals.some((arrival) => arrival.status === 200),
   );
 
-  const { delivery_uuid: test } = (
-    await merchant.request('POST', `${resource}/test`, {
-      ...{ type: 'KYC', subType: 'FULL_USER', user_uuid: '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11' },
-      signed_with: 'prepared',
-    })
-  ).body;
-  const ofTest = await eventually('the receiver sends the prepared secret back', async () => {
-    const answer = await merchant.request('GET', `${resource}/deliveries/${test}`);
-    return answer.body.attempts.length > 0 ? answer : undefined;
-  });
+  const ofTest = await preparedTest(resource);
   expect(ofTest.body.attempts[0].response_body).toContain('API-Key whsec_[secret removed]');
 
   const answers = [

@@ -36,8 +36,8 @@ function headerColumns(row: EndpointRow, change: EndpointChange['headers'], at: 
   const { to } = change;
   return {
     header_names: to && JSON.stringify(to.names),
-    headers_key_id: to && to.sealed.keyId,
-    headers_ciphertext: to && to.sealed.ciphertext,
+    headers_key_id: to?.sealed.keyId ?? null,
+    headers_ciphertext: to?.sealed.ciphertext ?? null,
     headers_set_at: at,
   };
 }
