@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
+import { createReplay } from '../../management/replays.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -11,7 +12,7 @@ import { requireSigningKey } from '../well-known/webhook-keys.ts';
 import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
-import { createReplay, scopeOf } from './replays.ts';
+import { scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
 
 interface UpdateBody {
