@@ -1,3 +1,4 @@
+import { PLATFORM_CODES } from './platform/platform-codes.ts';
 import { PORTAL_CODES } from './portal/portal-codes.ts';
 
 /**
@@ -72,15 +73,11 @@ export const ERROR_CODES = {
     hint: 'Use an sk_sandbox_…, pk_sandbox_… or plk_sandbox_… key in the sandbox, an sk_live_…, pk_live_… or plk_live_… key in production.',
   },
   ...PORTAL_CODES,
+  ...PLATFORM_CODES,
   publish_not_allowed: {
     status: 403,
     title: 'The key may not publish this',
     hint: 'Publish it with another key, or ask the operator to change the key’s types or merchants (keys set).',
-  },
-  scope_missing: {
-    status: 403,
-    title: 'The key lacks a scope',
-    hint: 'Use a key of the platform that has the scope, or ask the operator for one (keys create --platform --scopes).',
   },
   test_not_available_in_production: {
     status: 403,
@@ -122,16 +119,6 @@ export const ERROR_CODES = {
     title: 'This endpoint has no such replay',
     hint: 'List the endpoint’s replays.',
   },
-  api_key_not_found: {
-    status: 404,
-    title: 'This merchant has no such key in use',
-    hint: 'List the keys with GET /platform/merchants/{merchant_id}/api-keys.',
-  },
-  incident_replay_not_found: {
-    status: 404,
-    title: 'There is no such replay',
-    hint: 'List the replays with GET /platform/replays.',
-  },
   method_not_allowed: {
     status: 405,
     title: 'The method is not allowed here',
@@ -171,26 +158,6 @@ export const ERROR_CODES = {
     status: 409,
     title: 'A replay of this endpoint is running',
     hint: 'Wait for the replay named by replay_uuid to end, then start another.',
-  },
-  merchant_exists: {
-    status: 409,
-    title: 'There is a merchant with this id',
-    hint: 'Read it with GET /platform/merchants/{merchant_id}, or use another merchant_id.',
-  },
-  merchant_closed: {
-    status: 409,
-    title: 'The merchant is closed',
-    hint: 'A merchant is closed for good: create another one.',
-  },
-  incident_replay_running: {
-    status: 409,
-    title: 'A replay of the same merchants is running',
-    hint: 'Wait for the replay named by replay_uuid to end, or cancel it, then start another.',
-  },
-  replay_ended: {
-    status: 409,
-    title: 'The replay has ended',
-    hint: 'Read it with GET /platform/replays/{incident_replay_id}.',
   },
   secret_not_prepared: {
     status: 409,
