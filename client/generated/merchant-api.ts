@@ -792,6 +792,198 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/platform/merchants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the merchants
+         * @description Oldest first.
+         */
+        get: operations["listMerchants"];
+        put?: never;
+        /**
+         * Create a merchant
+         * @description Creates a merchant. Its events are accepted once the response has arrived. Without `merchant_id` it gets a new UUID.
+         */
+        post: operations["createMerchant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a merchant
+         * @description Its state and entitlements.
+         */
+        get: operations["getMerchant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a merchant
+         * @description Changes its name, or what its webhooks may show. In force within a second.
+         */
+        patch: operations["updateMerchant"];
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a merchant's deliveries on hold
+         * @description Within a second no attempt begins. Nothing is lost: events are accepted and wait. A merchant on hold stays so.
+         */
+        post: operations["pauseMerchant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a merchant's deliveries from hold
+         * @description What has waited is sent, with the schedule of its attempts. A merchant that is active stays so.
+         */
+        post: operations["resumeMerchant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a merchant for good
+         * @description Revokes its keys, ends its sessions of the console and its replays, and deletes its endpoints, all at once; deliveries that
+         *     wait are cancelled. Later events are refused as those of an unknown merchant. What was delivered stays in the log
+         *     until its age removes it, unless it is erased. A merchant that is closed stays so.
+         */
+        post: operations["closeMerchant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a merchant's keys
+         * @description Oldest first, revoked ones included. Of a key only the hint is shown.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Create a key of a merchant
+         * @description The key is in this response only: the service keeps its hash. A merchant may have several.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/merchants/{merchant_id}/api-keys/{api_key_uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+                /** @description The key's id, as its creation returned it. */
+                api_key_uuid: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key of a merchant
+         * @description The key is refused from its next request on.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/platform/merchants/{merchant_id}/portal-sessions": {
         parameters: {
             query?: never;
@@ -847,6 +1039,166 @@ export interface paths {
          * @description Ends the session at once, or makes its link useless.
          */
         delete: operations["endPortalSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List replays
+         * @description Newest first, the merchants' own included.
+         */
+        get: operations["listIncidentReplays"];
+        put?: never;
+        /**
+         * Replay an incident
+         * @description Sends again what active endpoints of one merchant, or of every merchant, have missed in a period, in the background and
+         *     without delaying live deliveries. Count it first, with `dry_run`. To replay some merchants, start one replay for each.
+         *     Only one replay over every merchant, and one over a merchant, can run at a time.
+         */
+        post: operations["startIncidentReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/replays/{incident_replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay's uuid. */
+                incident_replay_id: components["parameters"]["IncidentReplayId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the progress of a replay
+         * @description The number of deliveries made so far. The deliveries themselves are in the lists of the endpoints.
+         */
+        get: operations["getIncidentReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/replays/{incident_replay_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay's uuid. */
+                incident_replay_id: components["parameters"]["IncidentReplayId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a replay
+         * @description Deliveries that it made are not undone.
+         */
+        post: operations["cancelIncidentReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints of all merchants
+         * @description Newest first, with what failed last. Of a secret only the hint is shown.
+         */
+        get: operations["listPlatformEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of all merchants
+         * @description Newest first. A page may have fewer than `limit` items, or none, although another page follows: continue while
+         *     `has_more` is true.
+         */
+        get: operations["listPlatformDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of all merchants and where they went
+         * @description Newest first, without their data. A page may have fewer than `limit` items, or none, although another page follows:
+         *     continue while `has_more` is true.
+         */
+        get: operations["listPlatformEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures that are not finished
+         * @description Oldest first. One that is not in the list is finished.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        /**
+         * Erase a person's or a company's data
+         * @description Removes the bodies of all events about this user or corporate for good: event data, and what was sent and answered. They
+         *     cannot be sent again. The order is durable, and covers every event that was accepted before it; it is carried out within
+         *     ten minutes. To order it again does no harm.
+         */
+        post: operations["erasePerson"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1840,6 +2192,166 @@ export interface components {
             access: string;
             link_expires_at: components["schemas"]["Timestamp"];
         };
+        Merchant: {
+            /** @description As events of the merchant have it. */
+            merchant_id: string;
+            name: string;
+            /** @description `paused`: its deliveries are on hold. `closed`: for good. */
+            state: string;
+            /** @description Whether its webhooks show senders' bank details. */
+            sender_account_details: boolean;
+        };
+        PlatformEndpoint: components["schemas"]["WebhookEndpoint"] & {
+            /** @description Whose it is. */
+            merchant_id: string;
+        };
+        PlatformDelivery: components["schemas"]["Delivery"] & {
+            /** @description Whose it is. */
+            merchant_id: string;
+        };
+        PlatformEvent: components["schemas"]["EventListed"] & {
+            /** @description Whose it is. */
+            merchant_id: string;
+        };
+        CreateMerchant: {
+            /**
+             * Format: uuid
+             * @description A UUID of your own.
+             */
+            merchant_id?: string;
+            /** @description Its name, for operators. */
+            name: string;
+            /**
+             * @description Whether its webhooks show senders' bank details.
+             * @default false
+             */
+            sender_account_details?: boolean;
+        };
+        UpdateMerchant: {
+            /** @description Its name, for operators. */
+            name?: string;
+            /** @description Whether its webhooks show senders' bank details. */
+            sender_account_details?: boolean;
+        };
+        WithReason: {
+            /** @description Why, for the audit. */
+            reason?: string;
+        };
+        CloseMerchant: {
+            /** @description Why, for the audit. */
+            reason?: string;
+            /**
+             * @description Whether the bodies of all its events are erased, within ten minutes. Needs the scope `erasure:write`, too.
+             * @default false
+             */
+            erase?: boolean;
+        };
+        ErasePerson: {
+            /**
+             * Format: uuid
+             * @description The user or corporate.
+             */
+            entity_uuid: string;
+            /** @description Only events of this merchant; omitted = of every merchant. */
+            merchant_id?: string;
+        };
+        Erasure: {
+            /**
+             * Format: uuid
+             * @description Null = every user and corporate of a merchant that was closed.
+             */
+            entity_uuid: string | null;
+            /** @description Null = of every merchant. */
+            merchant_id: string | null;
+        };
+        CreateApiKey: {
+            /** @description What it is for, to tell keys apart. */
+            name?: string;
+        };
+        ApiKey: {
+            /** Format: uuid */
+            api_key_uuid: string;
+            name: string | null;
+            /** @description The first and last characters of the key. */
+            hint: string;
+            created_at: components["schemas"]["Timestamp"];
+            revoked_at: components["schemas"]["NullableTimestamp"];
+            last_used_at: components["schemas"]["NullableTimestamp"];
+        };
+        CreatedApiKey: components["schemas"]["ApiKey"] & {
+            /** @description The key. It is shown only once. */
+            key: string;
+        };
+        StartIncidentReplay: {
+            /** @description Only endpoints of this merchant; omitted = of every merchant. */
+            merchant_id?: string;
+            /**
+             * Format: date-time
+             * @description Events accepted at this time or later.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Events accepted before this time; omitted = now.
+             */
+            until?: string;
+            /**
+             * @description `failed` = given up; `missing` = these, and what was skipped or cancelled; `all` = every event that the endpoints
+             *     would receive now, also what they have received. What is on its way is left out.
+             * @enum {string}
+             */
+            only: "failed" | "missing" | "all";
+            /** @description Only events of these types; omitted = all. Duplicates are folded. */
+            types?: components["schemas"]["EventTypeRequested"][];
+            /**
+             * @description Only count the events.
+             * @default false
+             */
+            dry_run?: boolean;
+        };
+        IncidentScope: {
+            /** @description Null = every merchant. */
+            merchant_id: string | null;
+            /**
+             * Format: uuid
+             * @description Null = every active endpoint; of a merchant's own replay its endpoint.
+             */
+            endpoint_uuid: string | null;
+            only: string;
+            since: components["schemas"]["Timestamp"];
+            until: components["schemas"]["Timestamp"];
+            /** @description Null = all. */
+            types: components["schemas"]["EventType"][] | null;
+        };
+        IncidentDryRun: components["schemas"]["IncidentScope"] & {
+            dry_run: boolean;
+            /** @description Events that would be sent; 1 000 000 = so many or more. */
+            count: number;
+            /** @description The same by event type. */
+            by_type: {
+                [key: string]: number;
+            };
+            /** @description The same by why an endpoint has not received the event. */
+            by_reason: {
+                [key: string]: number;
+            };
+        };
+        IncidentReplay: components["schemas"]["IncidentScope"] & {
+            /** Format: uuid */
+            replay_uuid: string;
+            /** @description `completed` = everything was sent and, except for deliveries that take long, attempted. */
+            status: string;
+            /** @description Why it was cancelled. */
+            cancel_reason: string | null;
+            /** @description Events found when it was asked for; 1 000 000 = so many or more. */
+            count: number;
+            /** @description Deliveries made so far. */
+            published: number;
+            /** @description Events whose body is no longer kept. */
+            left_out: number;
+            created_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["NullableTimestamp"];
+        };
         OpenConsole: {
             /** @description The token in the link's fragment. */
             link: string;
@@ -1949,9 +2461,11 @@ export interface components {
             existing_uuid?: string;
             /**
              * Format: uuid
-             * @description With `replay_running`, the running replay.
+             * @description With `replay_running` and `incident_replay_running`, the running replay.
              */
             replay_uuid?: string;
+            /** @description With `scope_missing`, the scope that the key lacks. */
+            scope?: string;
             /** @description With `malformed_json`, where the body stops being JSON in UTF-8. */
             position?: {
                 /** @description From 1. */
@@ -2146,6 +2660,102 @@ export interface components {
         };
         /** @description No such merchant. */
         MerchantNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key lacks the scope that the operation needs. */
+        ScopeForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is such a merchant, or the same request is running. */
+        MerchantExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The merchant was closed. */
+        MerchantClosed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The merchant was closed, or the same request is running. */
+        ApiKeyConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such merchant, or it has no such key in use. */
+        ApiKeyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such replay. */
+        IncidentReplayNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The merchant was closed, a replay of the same merchants runs, or the same request is running. */
+        IncidentReplayConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The replay has ended already. */
+        ReplayEnded: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -2668,6 +3278,18 @@ export interface components {
          * @example acme
          */
         MerchantId: string;
+        /**
+         * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+         *     vouch for it.
+         * @example Ann%20from%20support
+         */
+        OnBehalfOf: string;
+        /** @description Only of this merchant. */
+        MerchantFilter: string;
+        /** @description Only merchants in this state. */
+        MerchantStateFilter: "active" | "paused" | "closed";
+        /** @description The replay's uuid. */
+        IncidentReplayId: string;
         /** @description The endpoint's uuid. */
         EndpointId: string;
         /**
@@ -4282,10 +4904,517 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    createPortalSession: {
+    listMerchants: {
+        parameters: {
+            query?: {
+                /** @description Only merchants in this state. */
+                state?: components["parameters"]["MerchantStateFilter"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of merchants. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Merchant"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createMerchant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
+                 * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMerchant"];
+            };
+        };
+        responses: {
+            /** @description The merchant. */
+            201: {
+                headers: {
+                    /** @description The path of the merchant. */
+                    Location?: string;
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MerchantExists"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMerchant: {
         parameters: {
             query?: never;
             header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The merchant. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateMerchant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMerchant"];
+            };
+        };
+        responses: {
+            /** @description The merchant. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MerchantClosed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseMerchant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WithReason"];
+            };
+        };
+        responses: {
+            /** @description The merchant. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MerchantClosed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeMerchant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WithReason"];
+            };
+        };
+        responses: {
+            /** @description The merchant. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MerchantClosed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closeMerchant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CloseMerchant"];
+            };
+        };
+        responses: {
+            /** @description The merchant. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Merchant"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ApiKey"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQueryOrId"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
+                 * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["ApiKeyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The merchant's id, as the platform's events have it.
+                 * @example acme
+                 */
+                merchant_id: components["parameters"]["MerchantId"];
+                /** @description The key's id, as its creation returned it. */
+                api_key_uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["ApiKeyNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPortalSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
             path: {
                 /**
                  * @description The merchant's id, as the platform's events have it.
@@ -4315,8 +5444,10 @@ export interface operations {
             };
             400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
             404: components["responses"]["MerchantNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MerchantClosed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -4329,7 +5460,14 @@ export interface operations {
     endPortalSessions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
             path: {
                 /**
                  * @description The merchant's id, as the platform's events have it.
@@ -4358,6 +5496,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
             404: components["responses"]["MerchantNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
@@ -4369,7 +5508,14 @@ export interface operations {
     endPortalSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
             path: {
                 /**
                  * @description The merchant's id, as the platform's events have it.
@@ -4395,7 +5541,447 @@ export interface operations {
             };
             400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
             404: components["responses"]["PortalSessionNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listIncidentReplays: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of replays. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IncidentReplay"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    startIncidentReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
+                 * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartIncidentReplay"];
+            };
+        };
+        responses: {
+            /** @description What a replay would send now (`dry_run`). */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDryRun"];
+                };
+            };
+            /** @description The replay is running. */
+            202: {
+                headers: {
+                    /** @description The path of the replay. */
+                    Location?: string;
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentReplay"];
+                };
+            };
+            400: components["responses"]["InvalidReplay"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IncidentReplayConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["ReplayRefused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getIncidentReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The replay's uuid. */
+                incident_replay_id: components["parameters"]["IncidentReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentReplay"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["IncidentReplayNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelIncidentReplay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /** @description The replay's uuid. */
+                incident_replay_id: components["parameters"]["IncidentReplayId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentReplay"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["IncidentReplayNotFound"];
+            409: components["responses"]["ReplayEnded"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPlatformEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Only of this merchant. */
+                merchant_id?: components["parameters"]["MerchantFilter"];
+                /** @description Only endpoints with this status. */
+                status?: "active" | "disabled" | "auto_disabled";
+                /** @description Only active ones whose newest attempts failed. */
+                failing?: boolean;
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PlatformEndpoint"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPlatformDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only of this merchant. */
+                merchant_id?: components["parameters"]["MerchantFilter"];
+                /** @description Only deliveries with this status. */
+                status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PlatformDelivery"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPlatformEvents: {
+        parameters: {
+            query?: {
+                /** @description Only of this merchant. */
+                merchant_id?: components["parameters"]["MerchantFilter"];
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventTypeRequested"];
+                /** @description Only events of this subType. */
+                subType?: components["parameters"]["SubTypeFilter"];
+                /** @description Only this endpoint, which may be deleted. */
+                endpoint_uuid?: components["parameters"]["EndpointFilter"];
+                /** @description Only events about this transaction. */
+                transaction_uuid?: components["parameters"]["TransactionFilter"];
+                /**
+                 * @description Only events about this: a transaction, a ledger, a profile, a linked account, a wallet; or the user or corporate,
+                 *     where an event is about nothing else.
+                 */
+                subject_uuid?: components["parameters"]["SubjectFilter"];
+                /** @description Only events of this user or corporate. */
+                entity_uuid?: components["parameters"]["EntityFilter"];
+                /** @description Created at this time or later. */
+                since?: components["parameters"]["Since"];
+                /** @description Created before this time. */
+                until?: components["parameters"]["Until"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PlatformEvent"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is still to be erased. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Erasure"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    erasePerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasePerson"];
+            };
+        };
+        responses: {
+            /** @description The order. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];

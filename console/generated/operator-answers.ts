@@ -61,7 +61,7 @@ export interface OperatorAnswers {
   readonly 'merchants-list': readonly ({
     readonly merchantId: string;
     readonly name: string;
-    readonly state: "active" | "paused";
+    readonly state: "active" | "closed" | "paused";
     readonly senderAccountDetails: boolean;
     readonly version: number;
   })[];
@@ -83,19 +83,19 @@ export interface OperatorAnswers {
     readonly lastEventAt: string | null;
     readonly merchantId: string;
     readonly name: string;
-    readonly state: "active" | "paused";
+    readonly state: "active" | "closed" | "paused";
   };
   readonly 'merchants-pause': {
     readonly merchantId: string;
     readonly name: string;
-    readonly state: "active" | "paused";
+    readonly state: "active" | "closed" | "paused";
     readonly senderAccountDetails: boolean;
     readonly version: number;
   };
   readonly 'merchants-resume': {
     readonly merchantId: string;
     readonly name: string;
-    readonly state: "active" | "paused";
+    readonly state: "active" | "closed" | "paused";
     readonly senderAccountDetails: boolean;
     readonly version: number;
   };
@@ -114,6 +114,7 @@ export interface OperatorAnswers {
     readonly hint: string;
     readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
     readonly merchants: readonly (string)[] | null;
+    readonly scopes: readonly ("deliveries:read" | "erasure:write" | "keys:write" | "merchants:read" | "merchants:write" | "portal:write" | "replays:write")[] | null;
     readonly createdAt: string;
     readonly revokedAt: string | null;
     readonly lastUsedAt: string | null;
@@ -706,7 +707,7 @@ export interface OperatorAnswers {
     readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
-    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "operator" | null;
+    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
     readonly count: number;
     readonly published: number;
     readonly leftOut: number;
@@ -753,7 +754,7 @@ export interface OperatorAnswers {
     readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
-    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "operator" | null;
+    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
     readonly count: number;
     readonly published: number;
     readonly leftOut: number;
@@ -769,7 +770,7 @@ export interface OperatorAnswers {
     readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
-    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "operator" | null;
+    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
     readonly count: number;
     readonly published: number;
     readonly leftOut: number;
@@ -785,7 +786,7 @@ export interface OperatorAnswers {
     readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
-    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "operator" | null;
+    readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
     readonly count: number;
     readonly published: number;
     readonly leftOut: number;

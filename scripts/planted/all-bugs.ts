@@ -1,4 +1,5 @@
 import { ACCESS_BUGS } from './access/bugs.ts';
+import { PLATFORM_BUGS } from './access/platform.ts';
 import { PORTAL_BUGS } from './access/portal.ts';
 import { COMMIT_BUGS } from './brokers/commits.ts';
 import { HUNG_BROKER_BUGS } from './brokers/hung-brokers.ts';
@@ -74,6 +75,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MACHINE_BUGS,
   ...ACCESS_BUGS,
   ...PORTAL_BUGS,
+  ...PLATFORM_BUGS,
   ...SQLITE_BUGS,
   ...FIND_BUGS,
   ...ERASURE_BUGS,

@@ -40,7 +40,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
     id: 'new-merchant-is-unknown',
     bug: 'events of a merchant that was just created are answered `quarantined`',
     file: REFUSALS,
-    text: 'if (await store.merchants.get(merchantId)) missing.delete(merchantId);',
+    text: 'if (takesEvents(await store.merchants.get(merchantId))) missing.delete(merchantId);',
     replacement: '',
     test: PRODUCER_TEST,
     title: 'says `quarantined`',

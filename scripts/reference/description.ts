@@ -57,6 +57,8 @@ export interface Operation {
   readonly description?: string;
   /** The scheme whose key the operation needs. */
   readonly scheme: string;
+  /** The scope that a key of the platform needs. */
+  readonly scope?: string;
   readonly parameters: readonly Parameter[];
   readonly body?: { readonly description?: string; readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<Record<string, Response>>;
@@ -102,6 +104,7 @@ export function allOperations(): readonly Operation[] {
           summary: raw.summary,
           description: raw.description,
           scheme: Object.keys(security[0] ?? {})[0] ?? '',
+          ...(raw['x-scope'] ? { scope: raw['x-scope'] } : {}),
           parameters: [...((item.parameters as object[]) ?? []), ...(raw.parameters ?? [])].map(
             (parameter) => followed(parameter) as Parameter,
           ),

@@ -133,6 +133,14 @@ const GUIDES: readonly Guide[] = [
     sources: [{ file: 'docs/simulator.md' }],
   },
   {
+    path: 'guides/embed',
+    title: 'Embed hookrail in your platform',
+    section: 'Operators',
+    summary: 'Merchants, keys, links to the console, holds and replays by REST, for the platform’s backend.',
+    phrases: ['platform api', 'plk', 'scope', 'embed', 'on-behalf-of'],
+    sources: [{ file: 'docs/guides/embed.md' }],
+  },
+  {
     path: 'guides/configuration',
     title: 'Configuration',
     section: 'Operators',

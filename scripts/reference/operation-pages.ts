@@ -71,14 +71,14 @@ ${answerSamples(operation)}
 </section>`;
 }
 
-function authentication({ scheme }: Operation): Html {
+function authentication({ scheme, scope }: Operation): Html {
   switch (scheme) {
     case '':
       return html`No key is needed.`;
     case 'producerKey':
       return html`Authenticate with a producer key (<code>pk_sandbox_…</code> or <code>pk_live_…</code>).`;
     case 'platformKey':
-      return html`Authenticate with a key of the platform (<code>plk_sandbox_…</code> or <code>plk_live_…</code>).`;
+      return html`Authenticate with a key of the platform (<code>plk_sandbox_…</code> or <code>plk_live_…</code>) that has the scope <code>${scope}</code>.`;
     case 'consoleSession':
       return html`The browser’s cookie of the console authenticates.`;
     default:

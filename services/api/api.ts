@@ -25,15 +25,10 @@ import { API_LIMITS, type ApiContext, type ApiOptions } from './context.ts';
 import { apiHeaders, type Docs, mountDocs } from './docs.ts';
 import { lookUp } from './find/lookup.ts';
 import { getStory } from './find/read-story.ts';
+import { mountPlatform } from './platform/mount-platform.ts';
 import { closeSession, openSession, readSession } from './portal/console-session.ts';
 import { authenticateMerchant } from './portal/portal-auth.ts';
-import {
-  createPortalSession,
-  endPortalSession,
-  endPortalSessions,
-  linkUrl,
-  makePortalLink,
-} from './portal/portal-links.ts';
+import { linkUrl, makePortalLink } from './portal/portal-links.ts';
 import { ApiError, problemHandler } from './problem.ts';
 import { AcceptedEvents } from './producer/accepted-events.ts';
 import { publishEvents } from './producer/publish-events.ts';
@@ -198,7 +193,8 @@ function createApp(
     post: [onlyInSandbox(context), ...open(triggerEvent(context))],
   });
   mountProducers(app, context, [general, ...validated]);
-  mountPortal(app, context, { general, validated });
+  mountPlatform(app, context, { general, validated });
+  mountConsoleSession(app, context, validated);
   mountWellKnown(app, context, validated);
 
   app.use(unknownPath(app.locals.paths));
@@ -251,19 +247,7 @@ function mountProducers(app: Express, context: ApiContext, ofQuestions: readonly
 }
 
 /** The console's sessions: the platform makes a link, and the console's page opens it. */
-function mountPortal(
-  app: Express,
-  context: ApiContext,
-  { general, validated }: { readonly general: RequestHandler; readonly validated: readonly RequestHandler[] },
-): void {
-  const platform = [authenticate('platform', context), general, ...validated];
-  const open = (...handlers: RequestHandler[]) => [...platform, ...handlers];
-  const sessions = '/platform/merchants/{merchant_id}/portal-sessions';
-  route(app, sessions, {
-    post: open(createPortalSession(context)),
-    delete: open(endPortalSessions(context)),
-  });
-  route(app, `${sessions}/{portal_session_uuid}`, { delete: open(endPortalSession(context)) });
+function mountConsoleSession(app: Express, context: ApiContext, validated: readonly RequestHandler[]): void {
   route(app, '/console/session', {
     post: [...validated, openSession(context)],
     get: [...validated, readSession(context)],

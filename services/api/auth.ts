@@ -41,6 +41,7 @@ export function authenticate(
     response.locals.keyId = key.keyId;
     response.locals.isStillValid = async () => (await store.keys.findByHash(key.hash))?.revokedAt === null;
     response.locals.publishRights = key;
+    response.locals.scopes = key.scopes;
     response.locals.merchantId = key.merchantId;
     next();
   };

@@ -145,11 +145,12 @@ export async function awaitPublished(context: ApiContext, outboxId: number): Pro
   });
 }
 
-/** Returns the author of what the request changes: its key, or its session of the console. */
+/** Returns the author of what the request changes: its key, with the person for whom it asks, or its session of the console. */
 export function actorOf({ locals }: Response): Actor {
   const requestId = String(locals.requestId);
   if (locals.portal) return { ...locals.portal, requestId };
-  return { kind: 'api_key', keyId: String(locals.keyId), requestId };
+  const named = locals.person === undefined ? {} : { person: String(locals.person) };
+  return { kind: 'api_key', keyId: String(locals.keyId), ...named, requestId };
 }
 
 /** Adds an entry for what a merchant's key is about to have done on its endpoint, and the store does not record by itself. */

@@ -1,3 +1,4 @@
+import { PLATFORM_CODES } from './platform/platform-codes.ts';
 import { PORTAL_CODES } from './portal/portal-codes.ts';
 
 /**
@@ -63,14 +64,15 @@ export const ERROR_CODES = {
   api_key_invalid: {
     status: 401,
     title: 'The API key is unknown, revoked or of the wrong kind',
-    hint: 'Merchant operations need an sk_… key, producer operations a pk_… key; ask the operator for a new one.',
+    hint: 'Merchant operations need an sk_… key, producer operations a pk_… key, platform operations a plk_… key; ask the operator for a new one.',
   },
   api_key_environment_mismatch: {
     status: 401,
     title: 'The API key belongs to the other environment',
-    hint: 'Use an sk_sandbox_… or pk_sandbox_… key in the sandbox, an sk_live_… or pk_live_… key in production.',
+    hint: 'Use an sk_sandbox_…, pk_sandbox_… or plk_sandbox_… key in the sandbox, an sk_live_…, pk_live_… or plk_live_… key in production.',
   },
   ...PORTAL_CODES,
+  ...PLATFORM_CODES,
   publish_not_allowed: {
     status: 403,
     title: 'The key may not publish this',

@@ -1,4 +1,5 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import { Refused } from '../management/refused.ts';
 import { asError } from '../messages/error-message.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -109,9 +110,15 @@ const UNAVAILABLE: Readonly<Record<StoreUnavailable['state'], string>> = {
     'The store was failed over or restored, and is being compared with what is in force: nothing was saved. Try again in a few seconds.',
 };
 
+/** Returns the refusal of what operators may do as well. */
+function refusal({ code, about }: Refused): ApiError {
+  return new ApiError(code, '', code === 'incident_replay_running' ? { extra: { replay_uuid: about } } : {});
+}
+
 /** Maps errors of middleware and stations to the list of codes. */
 function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof Refused) return refusal(thrown);
   if (thrown instanceof StoreUnavailable || thrown instanceof BrokerUnavailable) {
     const state = thrown instanceof StoreUnavailable ? thrown.state : 'away';
     return new ApiError('temporarily_unavailable', UNAVAILABLE[state], {

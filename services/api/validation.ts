@@ -66,6 +66,9 @@ const OWN_CODES: readonly {
 /** Every name that any operation accepts in its query. */
 const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'status',
+  'state',
+  'merchant_id',
+  'failing',
   'type',
   'subType',
   'verdict',

@@ -57,7 +57,7 @@ export function refusalText(refusal: Refusal, event: DomainEvent, now: number): 
     case 'simulated_in_production':
       return 'the event is marked simulated and this deployment is production';
     case 'unknown_merchant':
-      return `the directory has no merchant ${event.merchantId}`;
+      return `the directory has no merchant ${event.merchantId} that takes events`;
   }
 }
 

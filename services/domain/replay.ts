@@ -16,8 +16,11 @@ export type ReplayKind = (typeof REPLAY_KINDS)[number];
  */
 export type MissedBecause = 'skipped' | 'exhausted' | 'refused' | 'cancelled' | 'asked';
 
-/** Why a replay ended before its last event: its endpoint is no longer active, or an operator cancelled it. */
-export type ReplayCancelReason = CancelReason | 'operator';
+/**
+ * Why a replay ended before its last event: its endpoint is no longer active, its merchant was closed, or an operator or the
+ * platform cancelled it.
+ */
+export type ReplayCancelReason = CancelReason | 'operator' | 'merchant_closed';
 
 /** Returns whether a replay of this kind sends again what was missed for this reason. */
 export function replays(kind: ReplayKind, because: MissedBecause): boolean {

@@ -6,6 +6,7 @@ import type { Endpoint } from '../domain/endpoint.ts';
 import { type DomainEvent, eventAsText } from '../domain/event.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';
+import { takesEvents } from '../domain/merchant.ts';
 import {
   aboutOf,
   type EventAbout,
@@ -38,7 +39,7 @@ export function fanOut(received: ReceivedEvent, context: FanOutContext): RouterR
   const refuse = (reason: QuarantineReason, detail: string) =>
     quarantined(received, context, { ...event, ...aboutOf(event) }, reason, detail);
   const merchant = context.directory.merchant(event.merchantId);
-  const isMerchantKnown = merchant !== undefined;
+  const isMerchantKnown = takesEvents(merchant);
   // What the producer was told stays true, even if the merchant was created since.
   const refusal = received.refusal ?? refusalOf(event, { ...context, isMerchantKnown });
   if (refusal || !merchant) {

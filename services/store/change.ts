@@ -3,6 +3,8 @@ export type Actor =
   | {
       readonly kind: 'api_key';
       readonly keyId: string;
+      /** The person for whom the platform's backend asks, as it says. */
+      readonly person?: string;
       /** The request that asked for it, as its answer names it. */
       readonly requestId?: string;
     }
@@ -49,9 +51,12 @@ export class RecordRefused extends Error {
 /** An operator whose name is not known. */
 export const OPERATOR: Actor = { kind: 'operator' };
 
-/** Returns the name of an operator, or of the person in the console; null when it is not known, and of any other actor. */
+/**
+ * Returns the name of an operator, of the person in the console, or of the one for whom the platform asks; null when it is
+ * not known.
+ */
 export function personOf(actor: Actor): string | null {
-  return actor.kind === 'operator' || actor.kind === 'portal' ? (actor.person ?? null) : null;
+  return actor.kind === 'system' ? null : (actor.person ?? null);
 }
 
 /** Returns the id of the API request that asked for a change; null when there was none, or it is not known. */

@@ -98,7 +98,8 @@ export interface Sealings {
 
 export interface ErasureOrder {
   readonly erasureId: number;
-  readonly entityId: string;
+  /** Null = every entity of the merchant. */
+  readonly entityId: string | null;
   /** Null = of any merchant. */
   readonly merchantId: string | null;
 }
@@ -111,13 +112,13 @@ export interface ErasureStep {
 }
 
 /**
- * Removes the bodies of one entity's events: event data, request bodies, response bodies. An order is durable: events
+ * Removes the bodies of one entity's events, or of a merchant's: event data, request bodies, response bodies. An order is durable: events
  * accepted before it and recorded later are kept without bodies, and after a crash it is carried out again.
  */
 export interface Erasures {
   /** Stores the order, with its audit entry. Returns its number. */
   order(
-    erasure: Omit<ErasureOrder, 'erasureId'>,
+    erasure: { readonly entityId: string; readonly merchantId: string | null },
     options: { readonly at: number; readonly actor: Actor },
   ): Promise<number>;
   /** Carries out a small part, from `after` on (undefined = the beginning). */

@@ -5,8 +5,10 @@
  * on one PostgreSQL that answer in turn.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newApiKey } from '../../services/domain/api-key.ts';
+import { PLATFORM_SCOPES, type PlatformScope } from '../../services/domain/access/platform-scopes.ts';
+import { createKey } from '../../services/management/keys.ts';
 import { systemRandom } from '../../services/process/random.ts';
+import { OPERATOR } from '../../services/store/change.ts';
 import { exampleBody, isStream, keySchemeOf, operations } from '../support/api/openapi-check.ts';
 import { producerKey } from '../support/api/routed-api.ts';
 import {
@@ -18,6 +20,7 @@ import {
   type TestApi,
   type TestApiOptions,
 } from '../support/api/test-api.ts';
+import { KEYS } from '../support/api/wrong-keys.ts';
 import {
   ANY_TEXT,
   ID_CLASSES,
@@ -38,7 +41,7 @@ let ownProducer: string;
 /** Declares hooks and tests for the APIs that `start` starts behind one address. */
 function accessSuite(start: (options: TestApiOptions) => Promise<TestApi>): void {
   beforeAll(async () => {
-    api = await start({ endpointQuota: 1000 });
+    api = await start({ endpointQuota: 10_000 });
     owned = new OwnedIds(api);
     ownProducer = (await producerKey(api, { merchants: [api.merchantId] })).key;
     others = await owned.others();
@@ -66,52 +69,10 @@ async function foreignState(): Promise<string> {
   return JSON.stringify(answers.map(({ body }) => body));
 }
 
-type Keys = TestApi['keys'];
-type WrongKey = readonly [key: (keys: Keys) => string | null, code: string];
-
-/** Sorts of keys that open nothing, by the scheme that the operation takes: what is sent, and the code that answers. */
-const KEYS: Readonly<Record<string, Readonly<Record<string, WrongKey>>>> = {
-  merchantKey: {
-    missing: [() => null, 'api_key_missing'],
-    'malformed: cut off': [(keys) => keys.own.slice(0, -3), 'api_key_malformed'],
-    'malformed: mistyped': [(keys) => mistyped(keys.own), 'api_key_malformed'],
-    'the other environment’s': [(keys) => keys.live, 'api_key_environment_mismatch'],
-    revoked: [(keys) => keys.revoked, 'api_key_invalid'],
-    unknown: [() => newApiKey('merchant', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
-    'a producer’s': [(keys) => keys.producer, 'api_key_invalid'],
-    'the platform’s': [(keys) => keys.platform, 'api_key_invalid'],
-  },
-  producerKey: {
-    missing: [() => null, 'api_key_missing'],
-    'malformed: cut off': [(keys) => keys.producer.slice(0, -3), 'api_key_malformed'],
-    'malformed: mistyped': [(keys) => mistyped(keys.producer), 'api_key_malformed'],
-    'the other environment’s': [
-      () => newApiKey('producer', 'production', systemRandom.bytes(32)),
-      'api_key_environment_mismatch',
-    ],
-    'a merchant’s of the other environment': [(keys) => keys.live, 'api_key_invalid'],
-    revoked: [(keys) => keys.revokedProducer, 'api_key_invalid'],
-    unknown: [() => newApiKey('producer', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
-    'a merchant’s': [(keys) => keys.own, 'api_key_invalid'],
-    'the platform’s': [(keys) => keys.platform, 'api_key_invalid'],
-  },
-  platformKey: {
-    missing: [() => null, 'api_key_missing'],
-    'malformed: cut off': [(keys) => keys.platform.slice(0, -3), 'api_key_malformed'],
-    'malformed: mistyped': [(keys) => mistyped(keys.platform), 'api_key_malformed'],
-    'the other environment’s': [
-      () => newApiKey('platform', 'production', systemRandom.bytes(32)),
-      'api_key_environment_mismatch',
-    ],
-    revoked: [(keys) => keys.revokedPlatform, 'api_key_invalid'],
-    unknown: [() => newApiKey('platform', 'sandbox', systemRandom.bytes(32)), 'api_key_invalid'],
-    'a merchant’s': [(keys) => keys.own, 'api_key_invalid'],
-    'a producer’s': [(keys) => keys.producer, 'api_key_invalid'],
-  },
-};
-
-function mistyped(key: string): string {
-  return key.slice(0, -8) + (key.at(-8) === 'a' ? 'b' : 'a') + key.slice(-7);
+/** Makes a key of the platform with these scopes. */
+async function scopedKey(scopes: readonly PlatformScope[]): Promise<string> {
+  const deps = { ...api, random: systemRandom, actor: OPERATOR, environment: 'sandbox' } as const;
+  return (await createKey(deps, { kind: 'platform', merchantId: null, name: null, scopes })).text;
 }
 
 /** A path with its ids. */
@@ -151,9 +112,10 @@ test('every operation can be tested: its ids and keys are known, and its body ha
       const advice = `${name}: say in test/support/models/owned-ids.ts how a {${parameter}} comes to be and what an unknown one is answered`;
       expect(Object.keys(NOT_FOUND), advice).toContain(parameter);
     }
-    expect(Object.keys(KEYS), `${name}: say in KEYS which keys do not open it`).toContain(
-      keySchemeOf(operation),
-    );
+    expect(
+      Object.keys(KEYS),
+      `${name}: say in test/support/api/wrong-keys.ts which keys do not open it`,
+    ).toContain(keySchemeOf(operation));
     if (operation.requestBody?.required)
       expect(exampleBody(operation), `${name}: give its body an example in openapi.yaml`).toBeDefined();
   }
@@ -196,12 +158,28 @@ function matrixTests(): void {
     test('answers a valid key and the merchant’s own ids with success', async () => {
       const key = keyOfOwn();
       // A stream ends when everything was sent.
-      const whole = pathWith(path, await owned.own()) + (isStream(operation) ? '?seconds=0' : '');
+      const whole = pathWith(path, await owned.ownFor(operation)) + (isStream(operation) ? '?seconds=0' : '');
       const answer = await api.call(method, whole, { ...options, key });
       expect([answer.status, answer.text]).toEqual([
         expect.toSatisfy((status) => status < 300),
         expect.anything(),
       ]);
+    });
+
+    const scope = operation['x-scope'];
+    test.runIf(scheme === 'platformKey')('needs the scope that it names, and no other', async () => {
+      expect(PLATFORM_SCOPES, `${method} ${path}: name its scope in x-scope`).toContain(scope);
+      const whole = pathWith(path, await owned.ownFor(operation));
+      const others = PLATFORM_SCOPES.filter((each) => each !== scope);
+      const refused = await api.call(method, whole, { ...options, key: await scopedKey(others) });
+      expect([refused.status, refused.body]).toEqual([
+        403,
+        expect.objectContaining({ code: 'scope_missing', scope }),
+      ]);
+      const key = await scopedKey([scope as PlatformScope]);
+      // What runs since the test before is no question of scopes.
+      const accepted = await api.call(method, whole, { ...options, key });
+      expect(accepted.status).toSatisfy((status: number) => status < 300 || status === 409);
     });
 
     for (const parameter of parameters) {

@@ -13,6 +13,16 @@ const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   triggerEvent: 'the event names the key, or the session of the console',
 };
 
+/** What the entry of an operation of the platform is about, where that is not the merchant of the others. */
+const OF_PLATFORM: Readonly<Record<string, object>> = {
+  createMerchant: { action: 'merchant.create', merchantId: expect.any(String) },
+  pauseMerchant: { action: 'merchant.update', details: { state: 'paused' } },
+  closeMerchant: { action: 'merchant.close', details: { keys: 0, endpoints: 0 } },
+  erasePerson: { action: 'entity.erase', merchantId: null },
+  startIncidentReplay: { action: 'replay.create', merchantId: null, endpointId: null },
+  cancelIncidentReplay: { action: 'replay.cancel', endpointId: expect.any(String) },
+};
+
 let api: TestApi;
 let owned: OwnedIds;
 beforeAll(async () => {
@@ -39,7 +49,7 @@ const cases = keyed.map(({ method, path, operation }) => {
 });
 
 test.each(cases)('$name: an entry with the key, or none', async ({ method, path, operation, isChange }) => {
-  const ids = await owned.own();
+  const ids = await owned.ownFor(operation);
   const before = new Set((await entries()).map(({ cursor }) => cursor));
   const sort = SORTS[keySchemeOf(operation) as keyof typeof SORTS];
   const json = exampleBody(operation);
@@ -55,12 +65,14 @@ test.each(cases)('$name: an entry with the key, or none', async ({ method, path,
   // One for each session that is ended.
   const isOfAll = operation.operationId === 'endPortalSessions';
   expect(added.length).toEqual(isOfAll ? expect.toSatisfy((count) => count > 0) : isChange ? 1 : 0);
-  for (const entry of added)
-    expect(entry).toMatchObject({
-      actor: { kind: 'api_key', keyId: api.keyIds[sort] },
-      merchantId: api.merchantId,
-      endpointId: sort === 'platform' ? null : expect.any(String),
-    });
+  for (const entry of added) {
+    expect(entry.actor).toMatchObject({ kind: 'api_key', keyId: api.keyIds[sort] });
+    if (sort === 'platform')
+      expect(entry).toMatchObject(
+        OF_PLATFORM[operation.operationId] ?? { merchantId: api.merchantId, endpointId: null },
+      );
+    else expect(entry).toMatchObject({ merchantId: api.merchantId, endpointId: expect.any(String) });
+  }
 });
 
 test('a resend that is repeated with its Idempotency-Key has one entry, which names both deliveries', async () => {

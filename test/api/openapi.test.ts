@@ -99,6 +99,13 @@ describe('the lists of values in the API description', () => {
       'ProducerEvent',
       'CreatePortalSession',
       'CreatePortalSession/properties/access',
+      'CreateMerchant',
+      'UpdateMerchant',
+      'WithReason',
+      'CreateApiKey',
+      'StartIncidentReplay',
+      'CloseMerchant',
+      'ErasePerson',
       'OpenConsole',
     ];
     for (const [name, schema] of Object.entries(schemas)) if (!requests.includes(name)) look(schema, name);
@@ -124,6 +131,13 @@ describe('the lists of values in the API description', () => {
       'RotateSecret',
       'TestWebhook',
       'TriggerEvent',
+      'CreateMerchant',
+      'UpdateMerchant',
+      'WithReason',
+      'CreateApiKey',
+      'StartIncidentReplay',
+      'CloseMerchant',
+      'ErasePerson',
     ];
     for (const name of [...requests, 'StartReplay', 'Url', 'DescriptionSent']) look(schemas[name], name);
     for (const [name, { in: place, schema }] of Object.entries<{ in: string; schema: object }>(
@@ -144,6 +158,13 @@ describe('the lists of values in the API description', () => {
       'HeaderKept',
       'StartReplay',
       'ProducerEvent',
+      'CreateMerchant',
+      'UpdateMerchant',
+      'WithReason',
+      'CreateApiKey',
+      'StartIncidentReplay',
+      'CloseMerchant',
+      'ErasePerson',
     ]) {
       expect([name, schemas[name].additionalProperties]).toEqual([name, false]);
     }

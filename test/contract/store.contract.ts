@@ -6,6 +6,7 @@ import { checksContract } from './management/store-checks.ts';
 import { controlsContract } from './management/store-controls.ts';
 import { managementContract } from './management/store-management.ts';
 import { outboxContract } from './management/store-outbox.ts';
+import { platformContract } from './management/store-platform.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
 import { secretsContract } from './management/store-secrets.ts';
 import { eventFeedContract } from './merchants/store-event-feed.ts';
@@ -35,6 +36,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     const test = storeUnderTest(makePlace);
     managementContract(test);
     describe('with portal sessions', () => portalSessionsContract(test));
+    describe('with the platform API', () => platformContract(test));
     describe('with prepared secrets', () => secretsContract(test));
     describe('with headers and limits', () => controlsContract(test));
     describe('with checks of endpoints', () => checksContract(test));

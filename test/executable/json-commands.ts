@@ -129,6 +129,8 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'operator replay get {replay}' },
   // It has ended.
   { line: 'operator replay cancel {replay}', fails: 'error' },
+  { line: 'operator merchants close {merchant} --reason left --yes' },
+  { line: 'operator keys create --platform --scopes merchants:read,replays:write' },
   { line: 'operator entity erase --entity {entity} --yes' },
   { line: 'operator store backup {folder}/backup.db' },
   { line: 'operator store restore {folder}/backup.db --data-dir {folder}/new-machine' },

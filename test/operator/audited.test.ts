@@ -106,6 +106,7 @@ const LINES: Readonly<Record<string, Line>> = {
   'replay list': reads(),
   'replay get': reads(() => [made.replay ?? '']),
   'replay cancel': changes('replay.cancel', () => [made.replay ?? ''], { offline: true }),
+  'merchants close': changes('merchant.close', () => [made.merchant ?? '', '--reason', 'left', '--yes']),
   'audit list': reads(),
   status: { ...reads(), offline: false },
   topics: reads(() => ['--help']),

@@ -1,6 +1,7 @@
 /** The operator's commands on keys: what a key names, and what a producer may publish with it. */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLATFORM_SCOPES } from '../../services/domain/access/platform-scopes.ts';
 import { parseApiKey } from '../../services/domain/api-key.ts';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
 import { besides, runTool, toolAnswer } from '../support/service/operator-tool.ts';
@@ -25,6 +26,37 @@ describe.each(['asking a running service', 'opening the store'])('the keys comma
     await hookrail?.stop();
     hookrail = null;
     rmSync(setup.dataDir, { recursive: true, force: true });
+  });
+
+  it('give a key of the platform the scopes that are named, all, or the one of before', async () => {
+    const create = (...argv: string[]) => json('keys', 'create', '--platform', ...argv);
+    const named = await create('--scopes', 'merchants:read,replays:write');
+    expect(parseApiKey(named.key)).toMatchObject({ ok: true, kind: 'platform' });
+    expect((await keyOf(named.keyId)).scopes).toEqual(['merchants:read', 'replays:write']);
+    expect((await create('--scopes', 'all')).scopes).toEqual(PLATFORM_SCOPES);
+    expect((await create()).scopes).toEqual(['portal:write']);
+    const refused = async (...argv: string[]) => (await operator('keys', 'create', ...argv)).err;
+    expect(await refused('--platform', '--scopes', 'merchant:read')).toContain('did you mean');
+    expect(await refused('--producer', '--scopes', 'all')).toContain('give --platform');
+    expect(await refused('--platform', '--scopes', 'all,merchants:read')).toContain('all stands alone');
+  });
+
+  it('close a merchant once that is confirmed, and make no key for it then', async () => {
+    const { merchantId } = await json('merchants', 'create', '--name', 'Short-lived');
+    const close = ['merchants', 'close', merchantId, '--reason', 'it left', '--erase'];
+    expect((await operator(...close)).err).toContain('Short-lived');
+    expect(await json(...close, '--yes')).toMatchObject({ merchantId, state: 'closed' });
+    expect(await json(...close, '--yes')).toMatchObject({ state: 'closed' });
+    expect(await json('merchants', 'get', merchantId)).toMatchObject({ state: 'closed', keys: [] });
+    for (const line of [
+      ['merchants', 'resume', merchantId],
+      ['keys', 'create', '--merchant', merchantId],
+    ])
+      expect((await operator(...line)).err).toContain(`merchant ${merchantId} is closed`);
+    const actions = (await json('audit', 'list', '--merchant', merchantId)).map(
+      ({ action }: { action: string }) => action,
+    );
+    expect(actions).toEqual(['merchant.close', 'merchant.erase', 'merchant.create']);
   });
 
   it('show a key once and revoke it once', async () => {

@@ -26,7 +26,11 @@ const BLAME_INSTEAD =
 const station = (name: string): Part => ({
   name: `the ${name} station`,
   files: new RegExp(`^services/${name}/`),
-  parts: [...STATION_MAY, 'the count of a replay', ...(name === 'sender' ? ['the blame of receivers'] : [])],
+  parts: [
+    ...[...STATION_MAY, 'the count of a replay'],
+    ...(name === 'sender' ? ['the blame of receivers'] : []),
+    ...(name === 'api' ? ['the management'] : []),
+  ],
   instead: STATION_INSTEAD,
 });
 
@@ -207,6 +211,15 @@ export const PARTS: readonly Part[] = [
     packages: [],
     instead: BLAME_INSTEAD,
   },
+  {
+    name: 'the management',
+    files: /^services\/management\//,
+    parts: [...STATION_MAY, 'the count of a replay'],
+    packages: [],
+    instead:
+      'It has the rules of what an operator and the platform may do: how it is asked for and answered belongs to the ' +
+      'commands and the routes.',
+  },
   ...STATIONS.map(station),
   {
     name: 'observability',
@@ -233,7 +246,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'the operator commands',
     files: /^services\/operator\/commands\//,
-    parts: [...STATION_MAY, 'the api station', 'the count of a replay'],
+    parts: [...STATION_MAY, 'the api station', 'the count of a replay', 'the management'],
     instead: 'Commands run in the service: they know what a station knows.',
   },
   {

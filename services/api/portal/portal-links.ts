@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { PORTAL_TOKEN_BYTES, portalToken, portalTokenHash } from '../../domain/access/portal-tokens.ts';
 import { isLoopbackHost } from '../../domain/text/loopback.ts';
+import { findMerchant, findOpenMerchant } from '../../management/merchants.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Actor } from '../../store/change.ts';
@@ -75,7 +76,7 @@ interface LinkBody {
 /** POST /platform/merchants/{merchant_id}/portal-sessions: makes a link to the console of a merchant. */
 export function createPortalSession(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const merchantId = await merchantIn(context, request);
+    const { merchantId } = await findOpenMerchant(context, String(request.params.merchant_id));
     const body: LinkBody = request.body;
     const { access = 'write', person, refresh_url, link_minutes, session_minutes } = body;
     const made = await makePortalLink({ ...context, actor: actorOf(response) }, merchantId, {
@@ -112,10 +113,8 @@ export function endPortalSession(context: ApiContext): RequestHandler {
   };
 }
 
-async function merchantIn({ store }: ApiContext, request: Request): Promise<string> {
-  const merchantId = String(request.params.merchant_id);
-  if ((await store.merchants.get(merchantId)) === undefined) throw new ApiError('merchant_not_found', '');
-  return merchantId;
+async function merchantIn(context: ApiContext, request: Request): Promise<string> {
+  return (await findMerchant(context, String(request.params.merchant_id))).merchantId;
 }
 
 /** The name by which the platform asks is the one that its merchants' browsers know, unless a setting says another. */

@@ -1,5 +1,6 @@
 import type { Directory } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
+import { takesEvents } from '../../domain/merchant.ts';
 import { type Refusal, refusalOf } from '../../domain/quarantine.ts';
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../auth.ts';
@@ -12,7 +13,8 @@ export interface Judges {
 
 /**
  * Returns the events that the router must not route. A merchant is unknown when neither the directory nor the store has
- * it: a new one is in the store first, and one of an earlier store only in the directory.
+ * it: a new one is in the store first, and one of an earlier store only in the directory. One that was closed takes no
+ * events either.
  */
 export async function refusalsOf(
   events: readonly DomainEvent[],
@@ -28,10 +30,10 @@ export async function refusalsOf(
   };
   // A store need not be able to look for a merchant whose id breaks a rule.
   const sound = events.filter((event) => !judge(event, true));
-  const isMissing = (merchantId: string) => directory.merchant(merchantId) === undefined;
+  const isMissing = (merchantId: string) => !takesEvents(directory.merchant(merchantId));
   const missing = new Set(sound.map((event) => event.merchantId).filter(isMissing));
   for (const merchantId of missing) {
-    if (await store.merchants.get(merchantId)) missing.delete(merchantId);
+    if (takesEvents(await store.merchants.get(merchantId))) missing.delete(merchantId);
   }
   for (const event of sound) if (missing.has(event.merchantId)) judge(event, false);
   return refusals;

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { HeaderGiven } from '../../domain/controls/custom-headers.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventType } from '../../domain/event.ts';
+import { createReplay } from '../../management/replays.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -14,7 +15,7 @@ import { acceptedUrl, foldedFilter, urlTaken } from './create-endpoint.ts';
 import { headersAfter } from './endpoint-headers.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { endpointNotFound, findEndpoint, pathId } from './read-endpoints.ts';
-import { createReplay, scopeOf } from './replays.ts';
+import { scopeOf } from './replays.ts';
 import { requireActive } from './resend-delivery.ts';
 
 interface UpdateBody {

@@ -45,7 +45,8 @@ async function sendDeliveries(
   sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
 }
 
-function deliveryFilterOf(query: URLSearchParams) {
+/** Returns the conditions and the page of a list of deliveries. */
+export function deliveryFilterOf(query: URLSearchParams) {
   const status = query.get('status') as DeliveryStatus | null;
   return { ...filterOf(query), ...(status === null ? {} : { status }) };
 }
@@ -66,7 +67,7 @@ export function listEvents(context: ApiContext): RequestHandler {
 }
 
 /** Returns the conditions and the page that both lists accept, as the store has them. */
-function filterOf(query: URLSearchParams) {
+export function filterOf(query: URLSearchParams) {
   const type = query.get('type') as EventType | null;
   const subType = query.get('subType');
   const endpointId = query.get('endpoint_uuid');
@@ -86,7 +87,8 @@ function filterOf(query: URLSearchParams) {
   };
 }
 
-function explainCursor(error: unknown): never {
+/** Converts a store’s error for a text that is no cursor of its lists. */
+export function explainCursor(error: unknown): never {
   throw error instanceof CursorInvalid ? cursorInvalid() : error;
 }
 

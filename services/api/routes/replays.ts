@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { subjectIdFrom } from '../../domain/catalog/subject.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
+import { createReplay } from '../../management/replays.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
 import { type Actor, CursorInvalid } from '../../store/change.ts';
 import { REPLAYED_IDS_MAX, type ReplayRecord, type ReplayScope } from '../../store/replays.ts';
@@ -64,26 +65,6 @@ async function create(
     throw new ApiError('replay_running', 'An endpoint can have one replay at a time.', { extra });
   }
   return accepted(result.record);
-}
-
-/**
- * Counts the events of the scope and creates their replay, unless one of the endpoint runs. `answer` returns what is
- * stored with it for a request that comes again.
- */
-export async function createReplay(
-  context: ApiContext,
-  scope: ReplayScope,
-  {
-    actor,
-    answer,
-  }: { readonly actor: Actor; readonly answer?: (replay: ReplayRecord) => ReturnType<Remember> },
-): ReturnType<ApiContext['store']['replays']['create']> {
-  const at = wholeNow(context.clock);
-  const { count } = await countMissed(context.store, scope);
-  const replay = { ...scope, replayId: context.random.uuid(), count };
-  const fresh = { status: 'running', cancelReason: null, published: 0, leftOut: 0, place: null } as const;
-  const kept = answer?.({ ...replay, ...fresh, createdAt: at, finishedAt: null });
-  return context.store.replays.create(replay, { at, actor, ...(kept ? { answer: kept } : {}) });
 }
 
 /** Returns the scope. It ends now: later events are not part of the replay. */
@@ -157,6 +138,11 @@ export function getReplay(context: ApiContext): RequestHandler {
  * the merchant (services/operator/commands/replays.ts): both are public, so neither can become the other.
  */
 function replayJson(replay: ReplayRecord) {
+  return { ...progressJson(replay), ...scopeJson(replay) };
+}
+
+/** Returns what becomes of a replay, whatever it covers. */
+export function progressJson(replay: Omit<ReplayRecord, keyof ReplayScope>) {
   return {
     replay_uuid: replay.replayId,
     status: replay.status,
@@ -164,7 +150,6 @@ function replayJson(replay: ReplayRecord) {
     count: replay.count,
     published: replay.published,
     left_out: replay.leftOut,
-    ...scopeJson(replay),
     created_at: timestamp(replay.createdAt),
     finished_at: timestampOrNull(replay.finishedAt),
   };

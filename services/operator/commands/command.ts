@@ -2,13 +2,14 @@ import type { Environment } from '../../api/auth.ts';
 import type { Broker, RequeueOptions } from '../../broker/broker.ts';
 import type { Config } from '../../config/config.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
+import { Refused } from '../../management/refused.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
 import type { Actor } from '../../store/change.ts';
 import type { Store } from '../../store/store.ts';
 import { type Arguments, checked, type Given, type Unchecked, type Values } from './arguments.ts';
 import type { RecordStores } from './erase-entity.ts';
-import { UsageError } from './operator-error.ts';
+import { UsageError, wordedRefusal } from './operator-error.ts';
 
 /**
  * One operator command is one entry of a table: its arguments, what it does, where it runs and how its result is shown.
@@ -183,12 +184,16 @@ export type Places = {
 /** Checks the arguments and runs a command. Throws UsageError, or OperatorError when it cannot be carried out. */
 export async function runServed(command: ServedCommand, given: Unchecked, places: Places): Promise<unknown> {
   const values = checkedFor({ ...command, args: sentArguments(command) }, given);
-  switch (command.on) {
-    case 'store':
-      return places.store((deps, context) => command.run(deps, values, context));
-    case 'broker':
-      return places.broker((broker, context) => command.run(broker, values, context));
-    case 'clock':
-      return places.clock((clock, context) => command.run(clock, values, context));
+  try {
+    switch (command.on) {
+      case 'store':
+        return await places.store((deps, context) => command.run(deps, values, context));
+      case 'broker':
+        return await places.broker((broker, context) => command.run(broker, values, context));
+      case 'clock':
+        return await places.clock((clock, context) => command.run(clock, values, context));
+    }
+  } catch (error) {
+    throw error instanceof Refused ? wordedRefusal(error) : error;
   }
 }

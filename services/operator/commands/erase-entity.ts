@@ -100,14 +100,15 @@ async function clearRecordStores(
   const isOf = (merchant: string | null) => merchantId === null || merchant === merchantId;
   const letters = await clearRecordStore(
     deadLetters,
-    ({ task }) => task.entityId === entityId && isOf(task.merchantId),
+    ({ task }) => (entityId === null || task.entityId === entityId) && isOf(task.merchantId),
   );
   // A record that cannot be routed may not be readable either, so its bytes are searched.
   const quarantined = await clearRecordStore(
     quarantine,
     (record) =>
       isOf(record.merchantId) &&
-      (record.entityId === entityId ||
+      (entityId === null ||
+        record.entityId === entityId ||
         Buffer.from(record.bytes).toString('latin1').toLowerCase().includes(entityId)),
   );
   return letters + quarantined;

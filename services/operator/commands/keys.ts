@@ -1,17 +1,17 @@
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
-import { apiKeyHint, environmentOfKey, hashApiKey, newApiKey } from '../../domain/api-key.ts';
+import { PLATFORM_SCOPES, type PlatformScope, SCOPES_DEFAULT } from '../../domain/access/platform-scopes.ts';
+import { environmentOfKey } from '../../domain/api-key.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
+import { createKey } from '../../management/keys.ts';
 import { didYouMean } from '../../messages/did-you-mean.ts';
 import type { ApiKey, ApiKeys } from '../../store/store.ts';
 import type { Arguments, Given } from './arguments.ts';
 import { type OperatorDeps, on } from './command.ts';
-import { requireMerchant } from './merchants.ts';
 import { OperatorError } from './operator-error.ts';
 
-/** The API keys of merchants and producers. */
+/** The API keys of merchants, producers and the platform. */
 
-const KEY_BYTES = 32;
-/** In the place of a list: events of every type, or of every merchant. */
+/** In the place of a list: events of every type, of every merchant, or every scope. */
 const ALL = 'all';
 
 const ID = { id: { type: 'text', required: true, positional: true, describe: 'The keyId' } } as const;
@@ -26,7 +26,12 @@ const RIGHTS = {
 const CREATED = {
   merchant: { type: 'text', describe: 'The merchant’s id' },
   producer: { type: 'flag', describe: 'A producer key, for services that publish events' },
-  platform: { type: 'flag', describe: 'A key of the platform’s backend, which makes links to the console' },
+  platform: { type: 'flag', describe: 'A key of the platform’s backend, for the platform API' },
+  scopes: {
+    type: 'names',
+    describe: `What a platform’s key may do, or all (${SCOPES_DEFAULT.join(', ')})`,
+    check: unknownScope,
+  },
   name: { type: 'text', describe: 'What it is for, to tell keys apart' },
   ...RIGHTS,
 } as const satisfies Arguments;
@@ -41,9 +46,10 @@ export const KEY_COMMANDS = {
         return 'a key is for one merchant (--merchant <id>), for producers (--producer), or for the platform (--platform)';
       if (!producer && (given.types ?? given.merchants))
         return '--types and --merchants say what a producer may publish: give --producer';
+      if (!platform && given.scopes) return '--scopes says what the platform may do: give --platform';
       return allAlone(given);
     },
-    run: createKey,
+    run: create,
   }),
   'keys list': on('store', {
     describe: 'List the keys',
@@ -76,29 +82,28 @@ export const KEY_COMMANDS = {
   }),
 };
 
-/** Creates a key. Only this response contains it: the store has its hash. */
-async function createKey(deps: OperatorDeps, given: Given<typeof CREATED>) {
-  const { store, clock, random, environment, actor } = deps;
-  const { merchant: merchantId = null, name = null } = given;
+/** Creates a key. Only this response contains it. */
+async function create(deps: OperatorDeps, given: Given<typeof CREATED>) {
+  const { merchant: merchantId = null, name = null, scopes } = given;
   const rights = await rightsOf(deps, given);
-  await requireMerchant(deps, merchantId);
   const kind = merchantId !== null ? 'merchant' : given.platform ? 'platform' : 'producer';
-  const text = newApiKey(kind, environment, random.bytes(KEY_BYTES));
-  const key: ApiKey = {
-    keyId: random.uuid(),
-    kind,
-    merchantId,
-    hash: hashApiKey(text),
-    hint: apiKeyHint(text),
-    name,
-    createdAt: Math.floor(clock.wall()),
-    revokedAt: null,
-    lastUsedAt: null,
+  const { key, text } = await createKey(deps, {
+    ...{ kind, merchantId, name },
     ...(rights.types && { types: rights.types }),
     ...(rights.merchants && { merchants: rights.merchants }),
-  };
-  await store.keys.create(key, actor);
+    ...(kind === 'platform' && { scopes: scopesOf(scopes) }),
+  });
   return { ...keyJson(key), key: text };
+}
+
+function scopesOf(names: readonly string[] | undefined): readonly PlatformScope[] {
+  if (names === undefined) return SCOPES_DEFAULT;
+  return names.includes(ALL) ? PLATFORM_SCOPES : (names as readonly PlatformScope[]);
+}
+
+function unknownScope(name: string): string | undefined {
+  if (name === ALL || PLATFORM_SCOPES.some((scope) => scope === name)) return undefined;
+  return `"${name}" is not a scope${didYouMean(name, PLATFORM_SCOPES)}; known: ${PLATFORM_SCOPES.join(', ')}`;
 }
 
 type Rights = Parameters<ApiKeys['setRights']>[1];
@@ -122,8 +127,10 @@ async function rightsOf(
   };
 }
 
-function allAlone(lists: Given<typeof RIGHTS>): string | undefined {
-  const names = (['types', 'merchants'] as const).filter(
+function allAlone(
+  lists: Given<typeof RIGHTS> & Partial<Pick<Given<typeof CREATED>, 'scopes'>>,
+): string | undefined {
+  const names = (['types', 'merchants', 'scopes'] as const).filter(
     (list) => lists[list]?.includes(ALL) && lists[list].length > 1,
   );
   return names.length === 0 ? undefined : `${names.join(', ')}: ${ALL} stands alone`;
@@ -145,6 +152,7 @@ function keyJson(key: ApiKey) {
     hint,
     types: key.types ?? null,
     merchants: key.merchants ?? null,
+    scopes: kind === 'platform' ? (key.scopes ?? SCOPES_DEFAULT) : null,
     createdAt: timestamp(key.createdAt),
     revokedAt: timestampOrNull(key.revokedAt),
     lastUsedAt: timestampOrNull(key.lastUsedAt),

@@ -1,5 +1,6 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
+import { orderErasure } from '../../management/erasures.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { CursorInvalid, personOf } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
@@ -132,9 +133,7 @@ async function eraseEntity(deps: OperatorDeps, given: Given<typeof ERASED>) {
       `this removes the bodies of all events of ${entityId} for good, and they cannot be resent: confirm with --yes`,
     );
   const { store, clock, actor } = deps;
-  const options = { at: clock.wall(), actor };
-  const erasureId = await store.erasures.order({ entityId, merchantId }, options);
-  const order = { erasureId, entityId, merchantId };
+  const order = await orderErasure(deps, { entity: entityId, merchantId });
   const erased = await deps.withRecordStores((recordStores) =>
     carryOutErasure({ store, recordStores, clock, actor }, order),
   );

@@ -1,4 +1,5 @@
 import type { Environment } from '../../api/auth.ts';
+import { PERSON_CHARACTERS_MAX, personNamed } from '../../domain/access/person-name.ts';
 import type { Actor } from '../../store/change.ts';
 import type { Unchecked, Values } from './arguments.ts';
 import type { Command } from './command.ts';
@@ -16,15 +17,12 @@ export interface Person {
   readonly isNamed: boolean;
 }
 
-const CHARACTERS_MAX = 100;
-
 /** Returns the operator of this name. Throws UsageError when it is not fit to be shown in a line. */
 export function operatorNamed(person: string): Actor {
-  const name = person.trim().normalize('NFC');
-  if (name !== '' && name.length <= CHARACTERS_MAX && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(name))
-    return { kind: 'operator', person: name };
+  const name = personNamed(person);
+  if (name !== undefined) return { kind: 'operator', person: name };
   throw new UsageError(
-    `the operator's name must be a text of 1 to ${CHARACTERS_MAX} visible characters: see --as and HOOKRAIL_OPERATOR`,
+    `the operator's name must be a text of 1 to ${PERSON_CHARACTERS_MAX} visible characters: see --as and HOOKRAIL_OPERATOR`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { systemNow } from '../../api/context.ts';
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import { LINK_MINUTES, linkUrl, makePortalLink, SESSION_MINUTES } from '../../api/portal/portal-links.ts';
+import { findOpenMerchant } from '../../management/merchants.ts';
 import type { Arguments, Given } from './arguments.ts';
 import { type OperatorDeps, on } from './command.ts';
 import { requireMerchant } from './merchants.ts';
@@ -58,7 +59,7 @@ export const PORTAL_COMMANDS = {
 
 async function link(deps: OperatorDeps, given: Given<typeof LINK>) {
   const { merchant: merchantId, readOnly = false, person, minutes, sessionMinutes } = given;
-  await requireMerchant(deps, merchantId);
+  await findOpenMerchant(deps, merchantId);
   const url = deps.consoleUrl;
   if (url === null)
     throw new OperatorError('the address of the console is not known: set HOOKRAIL_CONSOLE_URL');

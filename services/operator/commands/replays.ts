@@ -1,12 +1,11 @@
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import { EVENT_TYPES } from '../../domain/event.ts';
 import { REPLAY_KINDS } from '../../domain/replay.ts';
+import { cancelReplay, findReplay, incidentScope, startIncidentReplay } from '../../management/replays.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
 import { type Arguments, type Given, timeOf } from './arguments.ts';
 import { type OperatorDeps, on } from './command.ts';
-import { requireMerchant } from './merchants.ts';
-import { OperatorError, UsageError } from './operator-error.ts';
 
 /** Replays after an incident: the merchants' own, and replays over all endpoints. */
 
@@ -47,18 +46,12 @@ export const REPLAY_COMMANDS = {
     describe: 'Show the progress of a replay',
     isRead: true,
     args: ID,
-    run: async ({ store }, { id }) => replayJson(await find(store, id)),
+    run: async (deps, { id }) => replayJson(await findReplay(deps, id)),
   }),
   'replay cancel': on('store', {
     describe: 'Stop a replay; deliveries that it made are not undone',
     args: ID,
-    run: async ({ store, clock, actor }, { id }) => {
-      const { replayId } = await find(store, id);
-      const end = { status: 'cancelled', reason: 'operator', at: clock.wall(), actor } as const;
-      const ended = await store.replays.finish(replayId, end);
-      if (ended) return replayJson(ended);
-      throw new OperatorError(`replay ${replayId} has ended already: see replay get`);
-    },
+    run: async (deps, { id }) => replayJson(await cancelReplay(deps, id)),
   }),
 };
 
@@ -66,35 +59,18 @@ type Scope = Given<typeof SCOPE>;
 
 /** Starts a replay over all active endpoints of one merchant, or of every merchant. With `dryRun` it only counts. */
 async function start(deps: OperatorDeps, given: Scope & { readonly dryRun: boolean | undefined }) {
-  const { store, clock, random, actor } = deps;
-  const at = Math.floor(clock.wall());
-  const scope = scopeOf(given, at);
-  await requireMerchant(deps, given.merchant);
-  const { count, byType, byReason } = await countMissed(store, scope);
-  if (given.dryRun) return { dryRun: true, count, byType, byReason, ...scopeJson(scope) };
-  const replay = { ...scope, replayId: random.uuid(), count };
-  const created = await store.replays.create(replay, { at, actor });
-  if (created.kind === 'ok') return replayJson(created.record);
-  throw new OperatorError(`replay ${created.replayId} is running: wait for it to end, or use replay cancel`);
-}
-
-function scopeOf({ merchant, only, type, ...given }: Scope, now: number): ReplayScope {
-  const since = timeOf(given.since, now);
-  const until = Math.min(now, timeOf(given.until, now) ?? now);
-  if (since >= until) throw new UsageError('since: must be before until, and in the past');
-  const events = { types: type ?? null, eventIds: null };
-  return { merchantId: merchant ?? null, endpointId: null, only, since, until, ...events };
-}
-
-async function find({ replays }: OperatorDeps['store'], id: string): Promise<ReplayRecord> {
-  const replay = await replays.get(id);
-  if (replay === undefined) throw new OperatorError(`there is no replay ${id}: see replay list`);
-  return replay;
+  const { merchant: merchantId = null, only, type: types = null } = given;
+  const now = deps.clock.wall();
+  const period = { since: timeOf(given.since, now), until: timeOf(given.until, now) };
+  const scope = await incidentScope(deps, { merchantId, only, types, ...period });
+  if (!given.dryRun) return replayJson(await startIncidentReplay(deps, scope, deps));
+  const { count, byType, byReason } = await countMissed(deps.store, scope);
+  return { dryRun: true, count, byType, byReason, ...scopeJson(scope) };
 }
 
 /**
  * The form for operators: camelCase, as every command prints, and with the merchant. REST has the merchants' form
- * (services/api/routes/replays.ts): both are public, so neither can become the other.
+ * (services/api/routes/replays.ts, services/api/platform/replays.ts): both are public, so neither can become the other.
  */
 function replayJson(replay: ReplayRecord) {
   return {

@@ -1,5 +1,6 @@
 export interface ErasureOrder {
-  readonly entityId: string;
+  /** Null = every entity of the merchant. */
+  readonly entityId: string | null;
   /** The merchant's number; null = of any. */
   readonly merchant: number | null;
   readonly acceptedBefore: number;
@@ -7,7 +8,7 @@ export interface ErasureOrder {
 
 /** The orders to erase an entity's bodies: events accepted before one are kept without bodies, whenever they are recorded. */
 export class ErasureOrders {
-  readonly #orders = new Map<string, ErasureOrder[]>();
+  readonly #orders = new Map<string | null, ErasureOrder[]>();
 
   constructor(orders: Iterable<ErasureOrder>) {
     for (const order of orders) this.add(order);
@@ -21,11 +22,11 @@ export class ErasureOrders {
 
   /** Returns whether an event of the entity, accepted then, is kept without its bodies. */
   covers(entityId: string, merchant: number, acceptedAt: number): boolean {
-    const orders = this.#orders.get(entityId);
-    if (orders === undefined) return false;
-    return orders.some(
-      (order) =>
-        acceptedAt < order.acceptedBefore && (order.merchant === null || order.merchant === merchant),
-    );
+    const isCovered = (orders: readonly ErasureOrder[] | undefined) =>
+      orders?.some(
+        (order) =>
+          acceptedAt < order.acceptedBefore && (order.merchant === null || order.merchant === merchant),
+      ) ?? false;
+    return isCovered(this.#orders.get(entityId)) || isCovered(this.#orders.get(null));
   }
 }

@@ -11,7 +11,7 @@ export interface AuditRow {
   readonly audit_id: number;
   readonly at: number;
   readonly actor: string;
-  /** Of an operator, or of a person in the console; null: no name was given. */
+  /** Of an operator, of a person in the console, or for whom the platform asked; null: no name was given. */
   readonly person: string | null;
   /** Of an API key or a session of the console; null: it was not kept. */
   readonly request_id: string | null;
@@ -36,15 +36,11 @@ export function toAuditEntry(row: AuditRow): AuditEntry {
 }
 
 function toActor({ actor, person, request_id }: AuditRow): Actor {
-  if (actor.startsWith(KEY_ACTOR)) {
-    const keyId = actor.slice(KEY_ACTOR.length);
-    return { kind: 'api_key', keyId, ...(request_id === null ? {} : { requestId: request_id }) };
-  }
   const named = person === null ? {} : { person };
-  if (actor.startsWith(PORTAL_ACTOR)) {
-    const sessionId = actor.slice(PORTAL_ACTOR.length);
-    return { kind: 'portal', sessionId, ...named, ...(request_id === null ? {} : { requestId: request_id }) };
-  }
+  const asked = { ...named, ...(request_id === null ? {} : { requestId: request_id }) };
+  if (actor.startsWith(KEY_ACTOR)) return { kind: 'api_key', keyId: actor.slice(KEY_ACTOR.length), ...asked };
+  if (actor.startsWith(PORTAL_ACTOR))
+    return { kind: 'portal', sessionId: actor.slice(PORTAL_ACTOR.length), ...asked };
   return actor === 'operator' ? { kind: 'operator', ...named } : { kind: 'system' };
 }
 

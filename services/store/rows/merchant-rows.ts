@@ -43,6 +43,8 @@ export interface ApiKeyRow {
   /** JSON; null: all. */
   readonly types: string | null;
   readonly merchants: string | null;
+  /** JSON; null: of a key that has none. */
+  readonly scopes: string | null;
 }
 
 export function toApiKey(row: ApiKeyRow): ApiKey {
@@ -58,16 +60,22 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     lastUsedAt: row.last_used_at,
     ...(row.types === null ? {} : { types: JSON.parse(row.types) }),
     ...(row.merchants === null ? {} : { merchants: JSON.parse(row.merchants) }),
+    ...(row.scopes === null ? {} : { scopes: JSON.parse(row.scopes) }),
   };
 }
 
-/** Returns the text of the columns `types` and `merchants`. */
+/** Returns the text of the columns `types`, `merchants` and `scopes`. */
 export function listText(list: readonly string[] | null | undefined): string | null {
   return list ? JSON.stringify(list) : null;
 }
 
 /** The parts of a key that the audit shows: a list that is not there is not mentioned. */
 export function auditedKey(row: ApiKeyRow): Readonly<Record<string, unknown>> {
-  const { keyId, hint, name, types, merchants } = toApiKey(row);
-  return { keyId, hint, name, ...(types && { types }), ...(merchants && { merchants }) };
+  const { keyId, hint, name, types, merchants, scopes } = toApiKey(row);
+  return {
+    ...{ keyId, hint, name },
+    ...(types && { types }),
+    ...(merchants && { merchants }),
+    ...(scopes && { scopes }),
+  };
 }

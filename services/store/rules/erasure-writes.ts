@@ -4,7 +4,7 @@ import { addToAudit } from './outbox-writes.ts';
 
 type ByOperator = Parameters<Erasures['order']>[1];
 
-/* Orders to erase an entity, with their audit entries: the ids, never what was removed. */
+/* Orders to erase an entity, or all of a merchant, with their audit entries: the ids, never what was removed. */
 
 export async function orderErasure(
   tx: Transaction,
@@ -16,6 +16,26 @@ export async function orderErasure(
   const details = { erasureId, entityId };
   await addToAudit(tx, { at, actor, merchantId, action: 'entity.erase', details });
   return erasureId;
+}
+
+/** The time until every process knows that a merchant was closed: what it is sent until then is erased as well. */
+const CLOSING_MS = 60_000;
+
+/** Orders to erase all of a merchant that is closed, once. */
+export async function orderMerchantErasure(
+  tx: Transaction,
+  merchantId: string,
+  { at, actor }: ByOperator,
+): Promise<void> {
+  const isOrdered = await tx.first(
+    `SELECT erasure.erasure_id FROM erasure JOIN log_merchant m ON m.seq = erasure.merchant
+     WHERE erasure.entity_id IS NULL AND m.merchant_id = $1 LIMIT 1`,
+    [merchantId],
+  );
+  if (isOrdered) return;
+  const acceptedBefore = Math.floor(at) + CLOSING_MS;
+  const erasureId = await tx.addErasure({ entityId: null, merchantId, acceptedBefore });
+  await addToAudit(tx, { at, actor, merchantId, action: 'merchant.erase', details: { erasureId } });
 }
 
 export async function finishErasure(

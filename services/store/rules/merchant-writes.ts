@@ -1,5 +1,5 @@
 import type { Merchant } from '../../domain/merchant.ts';
-import { type Actor, OPERATOR } from '../change.ts';
+import { type Actor, type AnswerToStore, OPERATOR } from '../change.ts';
 import type { ApiKey, ApiKeys, Merchants } from '../merchants.ts';
 import {
   type ApiKeyRow,
@@ -13,7 +13,12 @@ import {
 } from '../rows/merchant-rows.ts';
 import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
+import { NO_OUTBOX_ROW, storeAnswer } from './answer-writes.ts';
+import { removeEndpoint } from './endpoint-writes.ts';
+import { orderMerchantErasure } from './erasure-writes.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
+import { revokePortalSessions } from './portal-writes.ts';
+import { finishReplay } from './replay-writes.ts';
 
 /* Changes of merchants and API keys. */
 
@@ -27,6 +32,7 @@ export async function createMerchant(
   tx: Transaction,
   { merchantId, name, senderAccountDetails }: Parameters<Merchants['create']>[0],
   actor: Actor = OPERATOR,
+  answer?: AnswerToStore,
 ): Promise<Merchant> {
   const created = await tx.first<MerchantRow>(
     `INSERT INTO merchant (merchant_id, name, state, sender_account_details, version)
@@ -34,7 +40,12 @@ export async function createMerchant(
     [merchantId, name, senderAccountDetails ? 1 : 0],
   );
   if (!created) throw new Error(`merchant ${merchantId} exists: update it instead`);
-  return changed(tx, created, 'merchant.create', { senderAccountDetails }, actor);
+  const { merchant, outboxId } = await changed(tx, created, {
+    ...{ action: 'merchant.create', details: { senderAccountDetails } },
+    ...{ at: tx.at, actor },
+  });
+  if (answer) await storeAnswer(tx, answer, outboxId, tx.at);
+  return merchant;
 }
 
 export async function updateMerchant(
@@ -49,6 +60,7 @@ export async function updateMerchant(
     [merchantId],
   );
   if (!stored) return undefined;
+  if (stored.state === 'closed') return toMerchant(stored);
   refuseUnsound(tx.seals, toMerchantChange(stored));
   const updated = await tx.first<MerchantRow>(
     `UPDATE merchant SET name = coalesce($2, name), state = coalesce($3, state),
@@ -57,14 +69,64 @@ export async function updateMerchant(
     [merchantId, name, state, senderAccountDetails === undefined ? undefined : senderAccountDetails ? 1 : 0],
   );
   const details = { ...change, ...(reason === undefined ? {} : { reason }) };
-  return updated && changed(tx, updated, 'merchant.update', details, actor);
+  if (!updated) return undefined;
+  return (await changed(tx, updated, { action: 'merchant.update', details, at: tx.at, actor })).merchant;
 }
 
-export async function createKey(tx: Transaction, key: ApiKey, actor: Actor = OPERATOR): Promise<void> {
+export async function closeMerchant(
+  tx: Transaction,
+  ...[merchantId, { reason, erase = false, ...by }]: Parameters<Merchants['close']>
+): Promise<Merchant | undefined> {
+  // Before its row, in the order of a change of an endpoint.
+  await tx.lockMerchant(merchantId);
+  const stored = await tx.first<MerchantRow>(
+    `SELECT ${MERCHANT_COLUMNS} FROM merchant WHERE merchant_id = $1 ${tx.dialect.forUpdate()}`,
+    [merchantId],
+  );
+  if (!stored) return undefined;
+  if (erase) await orderMerchantErasure(tx, merchantId, by);
+  if (stored.state === 'closed') return toMerchant(stored);
+  refuseUnsound(tx.seals, toMerchantChange(stored));
+  const keys = await tx.rows<ApiKeyRow>(
+    'UPDATE api_key SET revoked_at = $2 WHERE merchant_id = $1 AND revoked_at IS NULL RETURNING *',
+    [merchantId, Math.floor(by.at)],
+  );
+  for (const key of keys) await auditKey(tx, 'api_key.revoke', key, by);
+  await revokePortalSessions(tx, { merchantId }, by);
+  const replays = await tx.rows<{ readonly replay_id: string }>(
+    "SELECT replay_id FROM replay WHERE merchant_id = $1 AND status = 'running'",
+    [merchantId],
+  );
+  const cancelled = { status: 'cancelled', reason: 'merchant_closed', ...by } as const;
+  for (const { replay_id } of replays) await finishReplay(tx, replay_id, cancelled);
+  const endpoints = await tx.rows<{ readonly uuid: string }>(
+    'SELECT uuid FROM endpoint WHERE merchant_id = $1 AND deleted_at IS NULL ORDER BY seq',
+    [merchantId],
+  );
+  for (const { uuid } of endpoints) await removeEndpoint(tx, merchantId, uuid, by);
+  const closed = await tx.first<MerchantRow>(
+    `UPDATE merchant SET state = 'closed', version = ${tx.dialect.nextVersion('version')}
+     WHERE merchant_id = $1 RETURNING ${MERCHANT_COLUMNS}`,
+    [merchantId],
+  );
+  const details = {
+    keys: keys.length,
+    endpoints: endpoints.length,
+    ...(reason === undefined ? {} : { reason }),
+  };
+  return closed && (await changed(tx, closed, { action: 'merchant.close', details, ...by })).merchant;
+}
+
+export async function createKey(
+  tx: Transaction,
+  key: ApiKey,
+  actor: Actor = OPERATOR,
+  answer?: AnswerToStore,
+): Promise<void> {
   const { keyId, kind, merchantId, hash, hint, name, createdAt, revokedAt, lastUsedAt } = key;
   const row = await tx.first<ApiKeyRow>(
     `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, name, created_at, revoked_at, last_used_at, types,
-     merchants) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING *`,
+     merchants, scopes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING *`,
     [
       keyId,
       kind,
@@ -77,9 +139,11 @@ export async function createKey(tx: Transaction, key: ApiKey, actor: Actor = OPE
       whole(lastUsedAt),
       listText(key.types),
       listText(key.merchants),
+      listText(key.scopes),
     ],
   );
   if (row) await auditKey(tx, 'api_key.create', row, { at: tx.at, actor });
+  if (answer) await storeAnswer(tx, answer, NO_OUTBOX_ROW, tx.at);
 }
 
 /** Returns false when there is no such key, or it was already revoked. */
@@ -121,15 +185,14 @@ async function auditKey(tx: Transaction, action: string, row: ApiKeyRow, by: By)
 async function changed(
   tx: Transaction,
   row: MerchantRow,
-  action: string,
-  details: Readonly<Record<string, unknown>>,
-  actor: Actor,
-): Promise<Merchant> {
-  const value = toMerchant(row);
-  const { merchantId, version } = value;
-  await addToOutbox(tx, { kind: 'merchant', id: merchantId, version, value });
-  await addToAudit(tx, { at: tx.at, actor, merchantId, action, details });
-  return value;
+  entry: By & { readonly action: string; readonly details: Readonly<Record<string, unknown>> },
+): Promise<{ readonly merchant: Merchant; readonly outboxId: number }> {
+  const merchant = toMerchant(row);
+  const { merchantId, version } = merchant;
+  const outboxId = await addToOutbox(tx, { kind: 'merchant', id: merchantId, version, value: merchant });
+  const { at, actor, action, details } = entry;
+  await addToAudit(tx, { at, actor, merchantId, action, details });
+  return { merchant, outboxId };
 }
 
 function whole(at: number | null): number | null {

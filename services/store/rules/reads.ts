@@ -2,7 +2,7 @@ import type { BoundRules, Rules } from './bind.ts';
 import { audit } from './reads/audit.ts';
 import { endpoint, endpointCounts, endpoints, everyEndpoint, foundEndpoint } from './reads/endpoints.ts';
 import { isErased, unfinishedErasures } from './reads/erasures.ts';
-import { keyByHash, keys, merchant, merchants } from './reads/merchants.ts';
+import { keyByHash, keyById, keyPage, keys, merchant, merchantPage, merchants } from './reads/merchants.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
 import { portalSessionByToken, portalSessions } from './reads/portal-sessions.ts';
 import { replay, replays, runningReplays } from './reads/replays.ts';
@@ -10,8 +10,8 @@ import { notSealedWith, recordCounts, sealCounts } from './reads/sealings.ts';
 
 /** The reads that are the same in every store, by the part of the port that they are for. */
 export const READS = {
-  merchants: { get: merchant, list: merchants },
-  keys: { findByHash: keyByHash, list: keys },
+  merchants: { get: merchant, list: merchants, page: merchantPage },
+  keys: { findByHash: keyByHash, get: keyById, list: keys, page: keyPage },
   endpoints: {
     get: endpoint,
     list: endpoints,

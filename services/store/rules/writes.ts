@@ -5,7 +5,14 @@ import { adoptChanges, publishAgain } from './directory-restore.ts';
 import { createEndpoint, removeEndpoint, updateEndpoint } from './endpoint-writes.ts';
 import { finishErasure, orderErasure } from './erasure-writes.ts';
 import { setLegacyEndpoint } from './legacy-endpoint-writes.ts';
-import { createKey, createMerchant, revokeKey, setKeyRights, updateMerchant } from './merchant-writes.ts';
+import {
+  closeMerchant,
+  createKey,
+  createMerchant,
+  revokeKey,
+  setKeyRights,
+  updateMerchant,
+} from './merchant-writes.ts';
 import { addToAudit, forgetPublished } from './outbox-writes.ts';
 import { createPortalSession, openPortalSession, revokePortalSessions } from './portal-writes.ts';
 import { addAbove, sealRecords } from './record-sealing.ts';
@@ -15,7 +22,7 @@ import { prepareSecret, rotateEndpoint } from './secret-writes.ts';
 
 /** The changes that are the same in every store, by the part of the port that they are for; each is a transaction. */
 export const WRITES = {
-  merchants: { create: createMerchant, update: updateMerchant },
+  merchants: { create: createMerchant, update: updateMerchant, close: closeMerchant },
   keys: { create: createKey, revoke: revokeKey, setRights: setKeyRights },
   endpoints: {
     create: createEndpoint,

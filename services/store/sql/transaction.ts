@@ -25,7 +25,8 @@ export interface Transaction extends Statements {
    * from now on knows it.
    */
   addErasure(order: {
-    readonly entityId: string;
+    /** Null = every entity of the merchant. */
+    readonly entityId: string | null;
     /** Null = of any merchant. */
     readonly merchantId: string | null;
     readonly acceptedBefore: number;

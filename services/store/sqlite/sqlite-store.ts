@@ -121,8 +121,11 @@ class SqliteStore implements Store {
       this.#watched(writer.call(name as keyof WriterOps & string, [clock.wall(), ...args] as never)),
     );
     this.#used = new UsedKeys(clock, (used) => this.#watched(writer.call('touchKeys', [used])));
-    this.merchants = { ...this.#reads.merchants, ...this.#writes.merchants };
-    this.keys = this.#makeKeys();
+    const known = new KnownKeys(this.#reads.keys.findByHash);
+    const { merchants } = this.#writes;
+    const close: Merchants['close'] = (...args) => known.change(merchants.close(...args));
+    this.merchants = { ...this.#reads.merchants, ...merchants, close };
+    this.keys = this.#makeKeys(known);
     this.endpoints = { ...this.#reads.endpoints, ...this.#writes.endpoints };
     this.answers = this.#writes.answers;
     this.limits = new RequestWindows(clock);
@@ -222,10 +225,9 @@ class SqliteStore implements Store {
       });
   }
 
-  #makeKeys(): ApiKeys {
-    const { findByHash, ...reads } = this.#reads.keys;
+  #makeKeys(known: KnownKeys): ApiKeys {
+    const reads = this.#reads.keys;
     const { revoke, setRights, ...writes } = this.#writes.keys;
-    const known = new KnownKeys(findByHash);
     return {
       ...reads,
       ...writes,

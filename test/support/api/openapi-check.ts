@@ -18,6 +18,7 @@ interface Operation {
   readonly tags: readonly string[];
   readonly responses: Record<string, Described>;
   readonly security?: readonly Record<string, readonly string[]>[];
+  readonly 'x-scope'?: string;
   readonly requestBody?: {
     readonly required?: boolean;
     readonly content: Record<string, { readonly examples?: Record<string, Described & { value?: unknown }> }>;

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { type Api, type ApiOptions, startApi } from '../../../services/api/api.ts';
 import { openSqliteBroker, type SqliteBroker } from '../../../services/broker/sqlite/sqlite-broker.ts';
 import { readConfig } from '../../../services/config/config.ts';
+import { PLATFORM_SCOPES } from '../../../services/domain/access/platform-scopes.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import type { CheckUrl } from '../../../services/domain/checks/endpoint-check.ts';
 import { Directory } from '../../../services/domain/directory.ts';
@@ -254,6 +255,7 @@ async function makeKeys(store: Store, clock: Clock, environment: 'sandbox' | 'pr
       createdAt: Math.floor(clock.now()),
       revokedAt: null,
       lastUsedAt: null,
+      ...(sort.kind === 'platform' ? { scopes: PLATFORM_SCOPES } : {}),
     });
   }
   await store.keys.revoke(String(keyIds.revoked), clock.now());

@@ -1,8 +1,10 @@
 import { makePortalLink } from '../../../services/api/portal/portal-links.ts';
 import { subjectIdOf } from '../../../services/domain/catalog/subject.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
+import { createKey } from '../../../services/management/keys.ts';
 import { systemRandom } from '../../../services/process/random.ts';
-import { ENDPOINTS, type TestApi } from '../api/test-api.ts';
+import { OPERATOR } from '../../../services/store/change.ts';
+import { createEndpoint, ENDPOINTS, type TestApi } from '../api/test-api.ts';
 import {
   delivered,
   eventNumber,
@@ -30,12 +32,17 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   any_id: 'id_not_found',
   merchant_id: 'merchant_not_found',
   portal_session_uuid: 'portal_session_not_found',
+  api_key_uuid: 'api_key_not_found',
+  incident_replay_id: 'incident_replay_not_found',
 };
 
 /** Parameters that take any text, because ids of banks are no UUIDs: what is malformed elsewhere is unknown there. */
 export const ANY_TEXT: readonly string[] = ['subject_id', 'any_id', 'merchant_id'];
 
 export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
+
+/** Operations that put an end to what others need, or hold it back: they get a merchant of their own. */
+const OF_ANOTHER_MERCHANT = ['pauseMerchant', 'closeMerchant'];
 
 /** Older than any retention. */
 const EXPIRED_AT = START - 10_000 * HOUR_MS;
@@ -56,21 +63,32 @@ export class OwnedIds {
     return this.#make('own');
   }
 
+  /** As `own`, for one operation. */
+  async ownFor({ operationId }: { readonly operationId: string }): Promise<Ids> {
+    const ids = await this.own();
+    if (operationId === 'cancelIncidentReplay')
+      return { ...ids, incident_replay_id: await this.#runningReplay() };
+    if (!OF_ANOTHER_MERCHANT.includes(operationId)) return ids;
+    const { merchantId } = await this.#api.store.merchants.create({
+      merchantId: systemRandom.uuid(),
+      name: 'Short-lived',
+      senderAccountDetails: false,
+    });
+    return { ...ids, merchant_id: merchantId };
+  }
+
   /** Creates ids of every class but `own`, for every parameter. Call it before `own`. */
   async others(): Promise<Readonly<Record<Exclude<IdClass, 'own' | 'malformed'>, Ids>>> {
     // First, because retention deletes the oldest first.
     const expired = await this.#make('own', EXPIRED_AT);
     while ((await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000)) > 0);
     await this.#api.call('DELETE', `${ENDPOINTS}/${expired.id}`);
-    // The platform knows every merchant there is.
-    const foreign = { ...(await this.#make('foreign')), merchant_id: crypto.randomUUID() };
+    // The platform knows every merchant and every replay there is.
+    const unknown = () => ({ merchant_id: crypto.randomUUID(), incident_replay_id: crypto.randomUUID() });
+    const foreign = { ...(await this.#make('foreign')), ...unknown() };
     const random = Object.fromEntries(Object.keys(NOT_FOUND).map((name) => [name, crypto.randomUUID()]));
-    const gone = await this.#endedSession();
-    return {
-      foreign,
-      random,
-      deleted: { ...expired, merchant_id: crypto.randomUUID(), portal_session_uuid: gone },
-    };
+    const gone = { portal_session_uuid: await this.#endedSession(), api_key_uuid: this.#api.keyIds.revoked };
+    return { foreign, random, deleted: { ...expired, ...unknown(), ...gone } };
   }
 
   async #make(of: 'own' | 'foreign', occurredAt?: number): Promise<Ids> {
@@ -97,7 +115,26 @@ export class OwnedIds {
       ...{ id: uuid, delivery_id: delivery.deliveryId, event_id: event.eventId, replay_id: replayId },
       ...{ subject_id: subjectIdOf(event) ?? event.entityId, any_id: event.eventId },
       ...{ merchant_id: merchantId, portal_session_uuid: await this.#session(merchantId) },
+      api_key_uuid: await this.#key(merchantId),
+      incident_replay_id: replayId,
     };
+  }
+
+  async #key(merchantId: string): Promise<string> {
+    const deps = { ...this.#api, random: systemRandom, actor: OPERATOR, environment: 'sandbox' } as const;
+    const { key } = await createKey(deps, { kind: 'merchant', merchantId, name: null });
+    return key.keyId;
+  }
+
+  /** Creates a replay of an endpoint that was just made: it begins once every sender knows the endpoint. */
+  async #runningReplay(): Promise<string> {
+    const { store, merchantId } = this.#api;
+    const { uuid } = await createEndpoint(this.#api);
+    const replayId = systemRandom.uuid();
+    const scope = { merchantId, endpointId: uuid, only: 'missing', since: 0, until: 1 } as const;
+    const replay = { ...scope, replayId, count: 0, types: null, eventIds: null };
+    await store.replays.create(replay, { at: START, actor: OPERATOR });
+    return replayId;
   }
 
   /** Makes a link to the console. */

@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { PLATFORM_SCOPES } from '../../../services/domain/access/platform-scopes.ts';
 import { hashApiKey, newApiKey } from '../../../services/domain/api-key.ts';
 import { uuidV5 } from '../../../services/domain/ids.ts';
 import { KeyRing } from '../../../services/keys/keyring.ts';
@@ -69,6 +70,7 @@ export async function prepareSetup(
       createdAt: clock.now(),
       revokedAt: null,
       lastUsedAt: null,
+      ...(kind === 'platform' ? { scopes: PLATFORM_SCOPES } : {}),
     });
   }
   await store.close();

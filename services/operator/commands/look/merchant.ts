@@ -1,8 +1,8 @@
 import { timestampOrNull } from '../../../api/endpoint-json.ts';
+import { findMerchant } from '../../../management/merchants.ts';
 import type { EndpointCounts } from '../../../store/endpoints.ts';
 import type { Given } from '../arguments.ts';
 import { type OperatorDeps, on } from '../command.ts';
-import { noMerchant } from '../merchants.ts';
 
 /** One merchant at a glance. */
 
@@ -43,8 +43,7 @@ async function summary({ store }: OperatorDeps): Promise<MerchantsSummary> {
 }
 
 async function get({ store }: OperatorDeps, { id }: Given<typeof ID>) {
-  const merchant = await store.merchants.get(id);
-  if (merchant === undefined) throw noMerchant(id);
+  const merchant = await findMerchant({ store }, id);
   const [keys, endpoints, pending, failed, events, since] = await Promise.all([
     store.keys.list(),
     store.endpoints.counts(id),
@@ -85,7 +84,9 @@ async function changedAt(
   const changes = await audit.list({ merchantId, limit: CHANGES_MAX });
   const found = changes.find(
     ({ action, details }) =>
-      (action === 'merchant.update' && details.state === state) || action === 'merchant.create',
+      (action === 'merchant.update' && details.state === state) ||
+      (action === 'merchant.close' && state === 'closed') ||
+      action === 'merchant.create',
   );
   return found?.at ?? null;
 }

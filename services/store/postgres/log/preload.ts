@@ -182,7 +182,7 @@ async function readBodies(
 }
 
 async function readErasures(tx: Statements): Promise<ErasureOrders> {
-  const rows = await tx.rows<{ entity_id: string; merchant: number | null; accepted_before: number }>(
+  const rows = await tx.rows<{ entity_id: string | null; merchant: number | null; accepted_before: number }>(
     'SELECT entity_id, merchant, accepted_before FROM erasure',
   );
   return new ErasureOrders(

@@ -13,7 +13,7 @@ interface Deps {
 }
 
 interface OrderRow {
-  readonly entity_id: string;
+  readonly entity_id: string | null;
   readonly merchant: number | null;
   readonly accepted_before: number;
 }
@@ -57,7 +57,7 @@ async function removeFrom(
   );
   if (!order) throw new Error(`there is no erasure ${erasureId}`);
   const { merchant, accepted_before: before } = order;
-  const values = [idBytes(order.entity_id), merchant, before];
+  const values = [order.entity_id === null ? null : idBytes(order.entity_id), merchant, before];
   const events = await tx.rows<{ readonly seq: number }>(
     `UPDATE event_${suffix} SET removed_at = $3 WHERE ${OF_ENTITY} AND removed_at IS NULL RETURNING seq`,
     values,
@@ -85,4 +85,5 @@ async function removeFrom(
   return { events: events.length, deliveries: deliveries.filter(({ seq }) => bodiless.has(seq)).length };
 }
 
-const OF_ENTITY = 'entity_id = $1 AND ($2::int IS NULL OR merchant = $2) AND created_at < $3';
+const OF_ENTITY =
+  '($1::bytea IS NULL OR entity_id = $1) AND ($2::int IS NULL OR merchant = $2) AND created_at < $3';

@@ -17,7 +17,7 @@ export async function isErased(
 ): Promise<boolean> {
   const order = await first(
     `SELECT erasure.erasure_id FROM erasure LEFT JOIN log_merchant m ON m.seq = erasure.merchant
-     WHERE erasure.entity_id = $1 AND erasure.accepted_before > $2
+     WHERE (erasure.entity_id = $1 OR erasure.entity_id IS NULL) AND erasure.accepted_before > $2
      AND (erasure.merchant IS NULL OR m.merchant_id = $3) LIMIT 1`,
     [entityId, Math.floor(at), merchantId],
   );

@@ -15,7 +15,7 @@ export interface Walked {
   readonly isDone: boolean;
 }
 
-/** Finds rows whose bodies must be removed: by age, or of one entity. */
+/** Finds rows whose bodies must be removed: by age, or of one entity or merchant. */
 export class BodyReads {
   readonly #aged;
   readonly #erasure;
@@ -32,7 +32,7 @@ export class BodyReads {
     this.#erasure = db.prepare(
       'SELECT entity_id AS entityId, merchant, accepted_before AS acceptedBefore FROM erasure WHERE erasure_id = ?',
     );
-    const isOf = 'ev.entity_id = ? AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
+    const isOf = '(? IS NULL OR ev.entity_id = ?) AND (? IS NULL OR ev.merchant = ?) AND ev.created_at < ?';
     this.#erased = {
       event: db.prepare(`SELECT ev.seq FROM event ev WHERE ev.seq > ? AND ev.seq <= ? AND ${isOf}`).pluck(),
       // In the order of deliveries, whose events are in nearly the same order.
@@ -67,9 +67,10 @@ export class BodyReads {
     const order = this.#erasure.get(erasureId) as ErasureOrder | undefined;
     if (order === undefined) throw new Error(`there is no erasure ${erasureId}`);
     const { merchant, acceptedBefore } = order;
-    const entityId = packId(order.entityId);
+    const entityId = order.entityId === null ? null : packId(order.entityId);
     const to = from + ERASURE_SCAN_ROWS;
-    const seqs = this.#erased[table].all(from, to, entityId, merchant, merchant, acceptedBefore) as number[];
+    const of = [entityId, entityId, merchant, merchant, acceptedBefore];
+    const seqs = this.#erased[table].all(from, to, ...of) as number[];
     const isDone = to >= (this.#last[table].get() as number);
     return { seqs, reached: to, isDone, at: acceptedBefore };
   }

@@ -10,7 +10,8 @@ export interface BackupRow {
 
 /** An order to erase an entity, in the form in which a backup's manifest has it. */
 export interface ErasedEntity {
-  readonly entityId: string;
+  /** Null = every entity of the merchant. */
+  readonly entityId: string | null;
   /** Null = of any merchant. */
   readonly merchantId: string | null;
   /** Milliseconds since the epoch: events accepted before are covered. */

@@ -20,7 +20,7 @@ CREATE TABLE merchant (
   seal_mac TEXT
 ) STRICT;
 
--- types, merchants: what a producer's key may publish, JSON; null = all.
+-- types, merchants: what a producer's key may publish, JSON; null = all. scopes: what a platform's key may do, JSON.
 CREATE TABLE api_key (
   seq INTEGER PRIMARY KEY,
   key_id TEXT NOT NULL UNIQUE,
@@ -33,7 +33,8 @@ CREATE TABLE api_key (
   revoked_at INTEGER,
   last_used_at INTEGER,
   types TEXT,
-  merchants TEXT
+  merchants TEXT,
+  scopes TEXT
 ) STRICT;
 
 -- The hashes are SHA-256 of the link's token and the cookie's. ends_at: of the link until it is opened, then of the session.
@@ -168,11 +169,11 @@ CREATE UNIQUE INDEX replay_running_of_scope ON replay (coalesce(endpoint_id, '')
   WHERE status = 'running';
 CREATE INDEX replay_newest ON replay (endpoint_id, seq);
 
--- Orders to erase an entity's bodies; merchant: null = of any. Kept for as long as events that were accepted before one
+-- Orders to erase bodies; entity_id: null = of every entity of the merchant; merchant: null = of any. Kept for as long as events that were accepted before one
 -- may still be recorded.
 CREATE TABLE erasure (
   erasure_id INTEGER PRIMARY KEY,
-  entity_id TEXT NOT NULL,
+  entity_id TEXT,
   merchant INTEGER,
   accepted_before INTEGER NOT NULL,
   done_at INTEGER

@@ -1,0 +1,35 @@
+import type { PlantedBug } from '../planted-bug.ts';
+
+const PLATFORM_TEST = 'test/api/platform/platform.test.ts';
+
+/** The platform API. */
+export const PLATFORM_BUGS: readonly PlantedBug[] = [
+  {
+    id: 'scope-not-asked',
+    bug: 'a key of the platform does what its scopes do not permit',
+    file: 'services/api/platform/platform-access.ts',
+    text: 'if (permits(locals.scopes, scope)) return;',
+    replacement: 'if (permits(locals.scopes, scope) || scope) return;',
+    test: 'test/api/access.test.ts',
+    title: 'needs the scope that it names, and no other',
+  },
+  {
+    id: 'closed-keeps-keys',
+    bug: 'the keys of a merchant that was closed go on to open its data',
+    file: 'services/store/rules/merchant-writes.ts',
+    text: 'UPDATE api_key SET revoked_at = $2 WHERE merchant_id = $1 AND revoked_at IS NULL RETURNING *',
+    replacement:
+      'UPDATE api_key SET revoked_at = $2 WHERE merchant_id = $1 AND revoked_at IS NULL AND 1 = 0 RETURNING *',
+    test: PLATFORM_TEST,
+    title: 'has no key, no endpoint and no session',
+  },
+  {
+    id: 'foreign-key-revoked',
+    bug: 'the platform revokes a key by the path of another merchant',
+    file: 'services/api/platform/merchant-keys.ts',
+    text: '(await store.keys.get(keyId))?.merchantId === merchantId',
+    replacement: '(await store.keys.get(keyId)) !== undefined',
+    test: PLATFORM_TEST,
+    title: 'is shown once, opens its merchant’s operations',
+  },
+];

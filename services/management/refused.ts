@@ -1,0 +1,23 @@
+/** What can be wrong with a request of an operator or of the platform. Codes of the API: docs/errors.md. */
+export type RefusedCode =
+  | 'merchant_not_found'
+  | 'merchant_exists'
+  | 'merchant_closed'
+  | 'incident_replay_not_found'
+  | 'replay_ended'
+  | 'incident_replay_running'
+  | 'empty_period';
+
+/** A request of an operator or of the platform is refused: nothing was changed. Each of them words it in its own way. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly code: RefusedCode;
+  /** The id of what it is about. */
+  readonly about: string;
+
+  constructor(code: RefusedCode, about = '') {
+    super(`${code} ${about}`.trim());
+    this.code = code;
+    this.about = about;
+  }
+}
