@@ -276,23 +276,6 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, { status: number; title: string; hint: string }>;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Codes of single entries in errors[]: what is wrong with one field. */
-export const FIELD_CODES = [
-  'required',
-  'invalid_type',
-  'unknown_field',
-  'invalid_enum',
-  'invalid_format',
-  'invalid_value',
-  'out_of_range',
-  'too_short',
-  'too_long',
-  'empty_update',
-  'not_allowed',
-  'repeated_field',
-] as const;
-export type FieldCode = (typeof FIELD_CODES)[number];
-
 /** Returns the list as the markdown table of docs/errors.md. */
 export function errorCodesTable(): string {
   const rows = Object.entries(ERROR_CODES)

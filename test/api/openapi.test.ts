@@ -1,6 +1,7 @@
 /** openapi.yaml agrees with the list of error codes and with the catalog. */
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES, errorCodesTable, FIELD_CODES } from '../../services/api/error-codes.ts';
+import { ERROR_CODES, errorCodesTable } from '../../services/api/error-codes.ts';
+import { FIELD_CODES } from '../../services/api/field-codes.ts';
 import { FAILURE_CODES } from '../../services/domain/attempt.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { ENDPOINT_URL_RULES } from '../../services/domain/endpoint-url.ts';

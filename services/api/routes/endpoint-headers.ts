@@ -10,7 +10,7 @@ import {
 import type { Endpoint, SealedHeaders } from '../../domain/endpoint.ts';
 import type { HeadersChange } from '../../store/endpoints.ts';
 import type { ApiContext } from '../context.ts';
-import type { FieldCode } from '../error-codes.ts';
+import type { FieldCode } from '../field-codes.ts';
 import { ApiError } from '../problem.ts';
 
 type Context = Pick<ApiContext, 'keyRing'>;
