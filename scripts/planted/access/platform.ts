@@ -10,8 +10,8 @@ export const PLATFORM_BUGS: readonly PlantedBug[] = [
     file: 'services/api/platform/platform-access.ts',
     text: 'if (permits(locals.scopes, scope)) return;',
     replacement: 'if (permits(locals.scopes, scope) || scope) return;',
-    test: 'test/api/access.test.ts',
-    title: 'needs the scope that it names, and no other',
+    test: PLATFORM_TEST,
+    title: 'makes links, and nothing else',
   },
   {
     id: 'closed-keeps-keys',

@@ -98,7 +98,7 @@ function statuses(): void {
         quarantined_at: expect.any(String),
         code: 'unknown_merchant',
         title: 'There is no such merchant',
-        detail: 'the directory has no merchant nobody-stranger',
+        detail: 'the directory has no merchant nobody-stranger that takes events',
         remedy: expect.stringContaining('hookrail operator quarantine replay'),
       },
     ]);
