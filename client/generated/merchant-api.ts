@@ -4726,7 +4726,13 @@ export interface operations {
     getWebhookKeys: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the document that the client has. Where it is still the same, the answer is 304 without a body.
+                 * @example "6Qb1Zr9kMZ0mJcV0yZ3n3A"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4736,6 +4742,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
                     /** @description How long the set may be kept. */
                     "Cache-Control": string;
                     [name: string]: unknown;
@@ -4744,6 +4751,18 @@ export interface operations {
                     "application/jwk-set+json": components["schemas"]["WebhookKeys"];
                 };
             };
+            /** @description The set is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    /** @description How long the set may be kept. */
+                    "Cache-Control": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["InvalidHeader"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             500: components["responses"]["InternalError"];

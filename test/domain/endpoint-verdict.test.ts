@@ -84,7 +84,8 @@ describe('the verdict on an endpoint', () => {
   });
 
   test.each(PARKED_REASONS)('says whose fault it is that deliveries wait with %s', (parkedReason) => {
-    const side = ['endpoint_full', 'origin_connections'].includes(parkedReason) ? 'yours' : 'ours';
+    const ofReceiver = ['endpoint_full', 'rate_limited_here', 'origin_connections'];
+    const side = ofReceiver.includes(parkedReason) ? 'yours' : 'ours';
     const waiting = [{ ...OWED, parkedReason, lastAttemptAt: null, lastFailure: null }];
     expect(judged({ waiting }).side).toBe(side);
   });

@@ -18,12 +18,19 @@ describe('the public keys', () => {
   test('are answered without a key, may be kept for five minutes, and hold nothing private', async () => {
     const answer = await api.call('GET', KEYS, { key: null });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/jwk-set+json');
+    expect(answer.headers.get('content-type')).toMatch(/^application\/jwk-set\+json/);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
     const [key] = api.keyRing.signingKeys('sandbox');
     expect(JSON.parse(answer.text)).toEqual({
       keys: [{ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: key?.kid, x: key?.x }],
     });
+  });
+
+  test('are not sent again to a client that has them', async () => {
+    const { headers } = await api.call('GET', KEYS, { key: null });
+    const etag = headers.get('etag') ?? '';
+    const again = await api.call('GET', KEYS, { key: null, headers: { 'If-None-Match': etag } });
+    expect([again.status, again.headers.get('cache-control')]).toEqual([304, 'public, max-age=300']);
   });
 
   test('are answered alike to any key, be it wrong, and to no other method', async () => {
