@@ -149,8 +149,8 @@ function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
   return { kind, id, version, value: endpoint && endpointFromAvro(endpoint), ...sealed } as DirectoryChange;
 }
 
-function endpointFromAvro({ prepared, ...endpoint }: InAvro<Endpoint>): Endpoint {
-  const plain = { ...endpoint, secret: { ...endpoint.secret } };
+function endpointFromAvro({ prepared, notices, ...endpoint }: InAvro<Endpoint>): Endpoint {
+  const plain = { ...endpoint, secret: { ...endpoint.secret }, ...(notices === null ? {} : { notices }) };
   return prepared === null ? plain : { ...plain, prepared: { ...prepared } };
 }
 

@@ -4,6 +4,7 @@ import { healthContract } from './journal/store-health.ts';
 import { journalContract } from './journal/store-journal.ts';
 import { checksContract } from './management/store-checks.ts';
 import { managementContract } from './management/store-management.ts';
+import { noticesContract } from './management/store-notices.ts';
 import { outboxContract } from './management/store-outbox.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
 import { secretsContract } from './management/store-secrets.ts';
@@ -36,6 +37,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     describe('with portal sessions', () => portalSessionsContract(test));
     describe('with prepared secrets', () => secretsContract(test));
     describe('with checks of endpoints', () => checksContract(test));
+    describe('with operational notices', () => noticesContract(test));
     answersContract(test);
     limitsContract(test);
     leasesContract(test);

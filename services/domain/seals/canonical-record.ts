@@ -7,7 +7,7 @@ import type { Merchant } from '../merchant.ts';
  * tag and, where it is not of one length, its length, so that no two records have the same bytes. A change of the fields
  * or of their order needs another heading.
  */
-const HEADING = 'hookrail directory record 2';
+const HEADING = 'hookrail directory record 3';
 
 const TAG = { none: 0, text: 1, whole: 2, list: 3, no: 4, yes: 5 } as const;
 
@@ -44,13 +44,14 @@ function merchantValues(merchant: Merchant): Value[] {
 function endpointValues(endpoint: Endpoint): Value[] {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
     endpoint;
-  const { publicKeySignature } = endpoint;
+  const { publicKeySignature, notices } = endpoint;
   return [
     ...[text(uuid), text(merchantId), text(url)],
     subscribedEvents === null ? null : texts(subscribedEvents),
     ...[text(status), text(apiVersion), text(secret.keyId), text(secret.ciphertext)],
     prepared === undefined ? null : texts([prepared.keyId, prepared.ciphertext]),
-    ...[logical(publicKeySignature), logical(legacy), whole(version)],
+    ...[logical(publicKeySignature), notices === undefined ? null : text(notices)],
+    ...[logical(legacy), whole(version)],
   ];
 }
 

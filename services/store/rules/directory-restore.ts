@@ -85,12 +85,13 @@ function replaces(tx: Transaction, { version }: DirectoryChange, stored: Directo
 async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
     endpoint;
-  const { publicKeySignature } = endpoint;
+  const { publicKeySignature, notices } = endpoint;
   await tx.change(
     `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, subscribed_events, status, api_version,
      secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
-     disabled_at, public_key_signature, prepared_key_id, prepared_ciphertext, prepared_hint, prepared_at)
-     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14, $15, $16, $17, $18)
+     disabled_at, public_key_signature, prepared_key_id, prepared_ciphertext, prepared_hint, prepared_at,
+     notices)
+     VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14, $15, $16, $17, $18, $19)
      ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
      url = excluded.url, subscribed_events = excluded.subscribed_events,
      status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
@@ -103,7 +104,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
      prepared_at = CASE WHEN e.prepared_ciphertext = excluded.prepared_ciphertext THEN e.prepared_at
      ELSE excluded.prepared_at END,
      prepared_ciphertext = excluded.prepared_ciphertext,
-     newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
+     notices = excluded.notices, newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
      updated_at = excluded.updated_at, deleted_at = NULL`,
     [
@@ -122,6 +123,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
       status === 'active' ? null : at,
       publicKeySignature ? 1 : 0,
       ...(prepared ? [prepared.keyId, prepared.ciphertext, HINT_UNKNOWN, at] : [null, null, null, null]),
+      notices ?? null,
     ],
   );
 }

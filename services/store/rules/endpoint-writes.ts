@@ -13,6 +13,7 @@ import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from
 import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { storeAnswer } from './answer-writes.ts';
+import { tellRotated } from './notices/secret-notices.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 import { selectEndpoint } from './select-endpoint.ts';
 
@@ -57,9 +58,14 @@ export async function createEndpoint(
       ? ['disabled', Math.floor(options.at), 'manual']
       : ['active', null, null]),
     publicKeySignature ? 1 : 0,
+    endpoint.notices ?? null,
   ]);
   await tx.endpointChanged(uuid, 'kept');
-  const told = { url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) };
+  const told = {
+    ...{ url, apiVersion, legacy },
+    ...(publicKeySignature ? { publicKeySignature } : {}),
+    ...(endpoint.notices === undefined ? {} : { notices: endpoint.notices }),
+  };
   return changedEndpoint(tx, merchantId, uuid, 'endpoint.create', told, options);
 }
 
@@ -84,6 +90,7 @@ export async function updateEndpoint(
   );
   await tx.endpointChanged(uuid, resetsHealth ? 'none' : 'kept');
   const { secret, ...told } = change;
+  if (secret) await tellRotated(tx, row, secret.hint, options.at);
   const details = { ...told, ...(secret ? { sealedWith: secret.sealed.keyId } : {}) };
   return changedEndpoint(tx, merchantId, uuid, 'endpoint.update', details, options);
 }
@@ -183,8 +190,8 @@ export async function changedEndpoint(
 function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
-    disabled_at, disabled_reason, public_key_signature)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15)`;
+    disabled_at, disabled_reason, public_key_signature, notices)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15, $16)`;
 }
 
 function revive({ dialect }: Transaction): string {
@@ -192,6 +199,6 @@ function revive({ dialect }: Transaction): string {
     subscribed_events = $5, api_version = $6, secret_key_id = $7, secret_ciphertext = $8, secret_hint = $9,
     secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
     updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14,
-    public_key_signature = $15, deleted_at = NULL
+    public_key_signature = $15, notices = $16, deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }

@@ -78,6 +78,7 @@ describe('a seal', () => {
     ['signature of the platform’s key', { publicKeySignature: false }],
     ['prepared secret', { prepared: { keyId: 'k1', ciphertext: 'of before' } }],
     ['kind of endpoint', { legacy: true }],
+    ['kind of endpoint, to operational', { notices: 'json' }],
   ])('does not fit when the %s was changed', (_what, change) => {
     const { seal } = seals.sealed(endpoint());
     expect(seals.verdict({ ...endpoint(change), seal })).toBe('forged');
