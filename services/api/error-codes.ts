@@ -1,3 +1,4 @@
+import { KIND_CODES } from './kind-codes.ts';
 import { PORTAL_CODES } from './portal/portal-codes.ts';
 
 /**
@@ -202,6 +203,7 @@ export const ERROR_CODES = {
     title: 'This event is not in the endpoint’s API version',
     hint: 'Use a type of that version, or set api_version to 2.3.8.',
   },
+  ...KIND_CODES,
   subtype_type_mismatch: {
     status: 422,
     title: 'The subType does not belong to the type',

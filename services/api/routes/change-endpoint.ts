@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -18,7 +18,7 @@ interface UpdateBody {
   readonly url?: string;
   readonly description?: string;
   readonly status?: 'active' | 'disabled';
-  readonly subscribed_events?: readonly EventType[] | null;
+  readonly subscribed_events?: readonly WebhookType[] | null;
   readonly api_version?: ApiVersion;
   readonly public_key_signature?: boolean;
   readonly replay_since?: string;

@@ -25,6 +25,7 @@ export interface OperatorDeps {
     | 'log'
     | 'lists'
     | 'replays'
+    | 'notices'
     | 'audit'
     | 'sealings'
     | 'erasures'

@@ -150,6 +150,7 @@ export class ModelMerchant {
       apply: ({ signing_secret: secret, ...record }) => {
         expect(record).toEqual({
           uuid: expect.any(String),
+          ...{ kind: 'events', format: null },
           subscribed_events: null,
           api_version: '2.3.8',
           public_key_signature: false,
