@@ -29,7 +29,7 @@ let environment: Record<string, string>;
 let hookrail: Hookrail;
 let receiver: LoggingReceiver;
 let merchant: MerchantClient;
-/** What the receiver answers, by path; 200 otherwise. */
+/** The answers of the receiver, by path; 200 otherwise. */
 const answers = new Map<string, number>();
 let startedAt = 0;
 

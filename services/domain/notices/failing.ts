@@ -1,8 +1,8 @@
 import type { Health, HealthPolicy } from '../health.ts';
 
 /** The parts of the rule that disables an endpoint at which its merchant is told, per cent. */
-export const FAILING_LEVELS = [50, 75, 90] as const;
-export type FailingLevel = (typeof FAILING_LEVELS)[number];
+const FAILING_LEVELS = [50, 75, 90] as const;
+type FailingLevel = (typeof FAILING_LEVELS)[number];
 
 /**
  * Returns since when an endpoint has had no success, milliseconds since the epoch; null when its newest attempt
@@ -14,7 +14,7 @@ export function failingSince(health: Health, activeSince: number): number | null
 }
 
 /** Returns how long it had had no success when it failed last, milliseconds. */
-export function failingMs(health: Health, activeSince: number): number {
+function failingMs(health: Health, activeSince: number): number {
   const since = failingSince(health, activeSince);
   return since === null || health.lastFailureAt === null ? 0 : health.lastFailureAt - since;
 }

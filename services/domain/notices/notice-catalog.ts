@@ -9,7 +9,7 @@ export interface NoticeField {
   readonly meaning: string;
 }
 
-export interface NoticeEntry {
+interface NoticeEntry {
   /** Says when it is sent. */
   readonly meaning: string;
   readonly subTypes: Readonly<Record<string, string>>;

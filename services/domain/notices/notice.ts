@@ -47,7 +47,7 @@ export interface NewNotice {
   readonly endpointId: string | null;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** What is known of the cause; the sender of notices adds what it reads from the store. */
+  /** Known of the cause; the sender of notices adds what it reads from the store. */
   readonly data: NoticeData;
 }
 

@@ -3,10 +3,7 @@ import type { NewNotice, NoticeData, NoticeFormat, NoticeType } from './notice.t
 import { COMMON_FIELDS, NOTICE_CATALOG, type NoticeField } from './notice-catalog.ts';
 
 /** A notice with all that it says. */
-export type WholeNotice = Pick<
-  NewNotice,
-  'type' | 'subType' | 'merchantId' | 'endpointId' | 'at' | 'data'
-> & {
+type WholeNotice = Pick<NewNotice, 'type' | 'subType' | 'merchantId' | 'endpointId' | 'at' | 'data'> & {
   readonly noticeId: string;
 };
 

@@ -17,7 +17,7 @@ export interface SwitchedOff {
 }
 
 /** The change of an endpoint's health by a batch. */
-export interface HealthChange {
+interface HealthChange {
   readonly row: EndpointRow;
   readonly before: Health;
   readonly after: Health;
