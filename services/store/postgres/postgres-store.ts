@@ -97,6 +97,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     feed,
     eventFeed: new PostgresEventFeed({ database, names }),
     replays,
+    notices: { ...reads.notices, ...writes.notices },
     portalSessions: { ...reads.portalSessions, ...writes.portalSessions },
     audit: { ...reads.audit, ...writes.audit },
     sealings: { ...reads.sealings, ...writes.sealings },

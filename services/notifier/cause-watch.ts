@@ -1,0 +1,26 @@
+import type { CauseDeps } from './cause-deps.ts';
+import { tellDelays } from './delays.ts';
+import { tellLosses } from './losses.ts';
+import { tellQuarantined } from './quarantined.ts';
+import { tellSources } from './sources.ts';
+
+/** How often the broker is asked for causes of notices: an engine may have to ask its servers. */
+const LOOK_MS = 30_000;
+
+/** Looks for the causes of notices that lie outside the store: in the broker and in the settings. */
+export class CauseWatch {
+  readonly #deps: CauseDeps;
+  #nextAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: CauseDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks, unless it did lately. */
+  async look(): Promise<void> {
+    const { clock } = this.#deps;
+    if (clock.now() < this.#nextAt) return;
+    this.#nextAt = clock.now() + LOOK_MS;
+    for (const tell of [tellSources, tellDelays, tellQuarantined, tellLosses]) await tell(this.#deps);
+  }
+}
