@@ -15,6 +15,7 @@ import {
   head,
   journalOf,
   OPERATOR,
+  requested,
   START,
 } from '../../support/records/journal-entries.ts';
 import type { StoreUnderTest } from '../store-place.ts';
@@ -193,6 +194,25 @@ function ofEndpoints(test: StoreUnderTest): void {
       'certificate.expiring WITHIN_7_DAYS',
       'secret.rotated ROTATED',
     ]);
+  });
+
+  it('is among what an endpoint has missed when all its attempts failed, with the bytes that were sent', async () => {
+    const { uuid } = (await operational('json')).record;
+    const sent = { type: 'secret.rotated', subType: 'ROTATED', subjectId: null, acceptedAt: START } as const;
+    const first = head(eventNumber(MERCHANT, 0), uuid, sent);
+    const apply = journalOf(test.store);
+    const body = new TextEncoder().encode('{"type":"secret.rotated"}');
+    await apply(requested(first, body), failed({ ...first, attempt: 7 }));
+    const scope = {
+      ...{ merchantId: MERCHANT, endpointId: uuid, types: null, eventIds: null },
+      ...{ only: 'failed' as const, since: START, until: LATER },
+    };
+    const { events } = await test.store.replays.missed(scope, null, 10);
+    expect(events).toMatchObject([
+      { eventId: first.eventId, type: 'secret.rotated', subType: 'ROTATED', because: 'exhausted' },
+    ]);
+    const kept = await test.store.log.delivery(MERCHANT, uuid, events[0]?.deliveryId ?? '');
+    expect(Buffer.from(kept?.body ?? []).toString()).toBe(Buffer.from(body).toString());
   });
 
   it('goes to the operational endpoints of the merchant and of the platform that are active', async () => {
