@@ -1,5 +1,6 @@
 import type { Broker } from '../broker/broker.ts';
 import type { SourceAddress } from '../config/well-known/source-addresses.ts';
+import type { Directory } from '../domain/directory.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Store } from '../store/store.ts';
 
@@ -7,6 +8,7 @@ import type { Store } from '../store/store.ts';
 export interface CauseDeps {
   readonly store: Pick<Store, 'notices'>;
   readonly broker: Pick<Broker, 'status' | 'quarantine' | 'losses'>;
+  readonly directory: Pick<Directory, 'merchant'>;
   readonly clock: Clock;
   readonly sources: readonly SourceAddress[];
 }

@@ -16,11 +16,14 @@ export class CauseWatch {
     this.#deps = deps;
   }
 
-  /** Looks, unless it did lately. */
+  /** Looks, unless it did lately. A cause that cannot be looked at does not hold up the others, and is looked at again. */
   async look(): Promise<void> {
     const { clock } = this.#deps;
     if (clock.now() < this.#nextAt) return;
     this.#nextAt = clock.now() + LOOK_MS;
-    for (const tell of [tellSources, tellDelays, tellQuarantined, tellLosses]) await tell(this.#deps);
+    const failures: unknown[] = [];
+    for (const tell of [tellSources, tellDelays, tellQuarantined, tellLosses])
+      await tell(this.#deps).catch((error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   }
 }

@@ -1,5 +1,6 @@
 import type { Broker } from '../broker/broker.ts';
 import type { SourceAddress } from '../config/well-known/source-addresses.ts';
+import type { Directory } from '../domain/directory.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { NoticeData } from '../domain/notices/notice.ts';
 import { SCHEDULE_SECONDS } from '../domain/retry.ts';
@@ -21,6 +22,7 @@ const AT_ONCE = 50;
 export interface NotifierDeps {
   readonly store: Pick<Store, 'notices' | 'replays' | 'endpoints' | 'log'>;
   readonly broker: Pick<Broker, 'publishTasks' | 'status' | 'quarantine' | 'losses'>;
+  readonly directory: Pick<Directory, 'merchant'>;
   readonly clock: Clock;
   readonly log: Logger;
   /** The addresses that webhooks come from, with those that come and go. */
@@ -95,7 +97,9 @@ export class Notifier {
     if (notice === undefined) return;
     const wanting = (await store.notices.recipients(notice.merchantId)).filter((each) => wants(each, notice));
     const left = due.takenAt === null ? wanting : await this.#without(wanting, notice);
-    const tasks = left.map((endpoint) => noticeTask(notice, endpoint, at));
+    // In every try the same: the log finds a delivery by its id and this time.
+    const madeAt = notice.takenAt ?? at;
+    const tasks = left.map((endpoint) => noticeTask(notice, endpoint, madeAt));
     if (tasks.length > 0) await broker.publishTasks(tasks);
     await store.notices.sent(notice.noticeId, at);
     const { noticeId: notice_id, type, endpointId: about } = notice;

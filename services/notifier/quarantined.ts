@@ -1,4 +1,11 @@
-import { type Gathered, type NewNotice, PLATFORM_MERCHANT_ID } from '../domain/notices/notice.ts';
+import { takesEvents } from '../domain/merchant.ts';
+import {
+  type Gathered,
+  isNoticeType,
+  type NewNotice,
+  PLATFORM_MERCHANT_ID,
+} from '../domain/notices/notice.ts';
+import type { Quarantined } from '../domain/quarantine.ts';
 import type { CauseDeps } from './cause-deps.ts';
 
 /** Quarantined events are told together, once for each window of this length and merchant. */
@@ -9,8 +16,11 @@ const SETTLED_MS = 20_000;
 const STEP = 500;
 const PLACE = 'events.quarantined';
 
-/** Adds to the notices of the merchants whose events were quarantined since the last look. */
-export async function tellQuarantined({ store, broker, clock }: CauseDeps): Promise<void> {
+/**
+ * Adds to the notices of the merchants whose events were quarantined since the last look. The platform is told of those of
+ * no merchant that takes events: what stands for one in them may be any text.
+ */
+export async function tellQuarantined({ store, broker, directory, clock }: CauseDeps): Promise<void> {
   for (;;) {
     const from = await store.notices.place(PLACE);
     const after = from === null ? {} : { after: from };
@@ -20,20 +30,22 @@ export async function tellQuarantined({ store, broker, clock }: CauseDeps): Prom
     const looked = young < 0 ? listed : listed.slice(0, young);
     const last = looked.at(-1);
     if (last === undefined) return;
-    const found = looked.map(({ record }) => gathered(record));
+    const found = looked.flatMap(({ record }) => {
+      const { merchantId, type } = record;
+      // A notice that was put aside itself: no notice causes another.
+      if (type !== undefined && isNoticeType(type)) return [];
+      const isKnown = merchantId !== null && takesEvents(directory.merchant(merchantId));
+      return gathered(record, isKnown ? merchantId : PLATFORM_MERCHANT_ID);
+    });
     const isMoved = await store.notices.move(PLACE, { from, to: last.position }, found);
     if (!isMoved || looked.length < STEP) return;
   }
 }
 
-function gathered(
-  record: Awaited<ReturnType<CauseDeps['broker']['quarantine']['list']>>[number]['record'],
-): Gathered {
-  const { merchantId, at, reason, eventId } = record;
-  const to = merchantId ?? PLATFORM_MERCHANT_ID;
+function gathered({ at, reason, eventId }: Quarantined, merchantId: string): Gathered {
   const notice: NewNotice = {
-    cause: `${PLACE}/${to}`,
-    ...{ type: 'events.quarantined', subType: 'GATHERED', merchantId: to, endpointId: null, at },
+    cause: `${PLACE}/${merchantId}`,
+    ...{ type: 'events.quarantined', subType: 'GATHERED', merchantId, endpointId: null, at },
     data: { reason, eventUuid: eventId },
   };
   return { notice, count: 1, lastAt: at, windowMs: WINDOW_MS };

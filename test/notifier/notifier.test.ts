@@ -71,6 +71,7 @@ afterEach(async () => {
 function start(sources: NotifierDeps['sources'] = []): Notifier {
   const deps = {
     ...{ store, clock, sources, log: pino({ level: 'silent' }) },
+    directory: { merchant: (id: string) => (id === MERCHANT ? { state: 'active' } : undefined) },
     broker: {
       publishTasks: async (tasks: readonly PublishedTask[]) => {
         if (isBroken) throw new Error('the broker is away');
@@ -180,13 +181,15 @@ describe('a notice', () => {
     const first = start();
     await pass(5000);
     expect(published).toEqual([]);
+    const takenAt = (await store.notices.due(clock.wall(), 1))[0]?.takenAt;
     await stopped(first);
+    await pass(5000);
     isBroken = false;
     await stopped(start());
     start();
     await sent(1);
     await pass(10_000);
-    expect(published).toHaveLength(1);
+    expect(published.map(({ task }) => task.acceptedAt)).toEqual([takenAt]);
   });
 });
 
