@@ -52,7 +52,10 @@ async function update(context: ApiContext, request: Request, response: Response)
   const isRefiltered = subscribedEvents !== undefined || apiVersion !== undefined;
   const { subscribedEvents: filter = before.subscribedEvents, apiVersion: version = before.apiVersion } =
     change;
-  const warnings = isRefiltered ? filterWarnings({ subscribedEvents: filter, apiVersion: version }) : [];
+  const { notices } = before;
+  const warnings = isRefiltered
+    ? filterWarnings({ subscribedEvents: filter, apiVersion: version, notices })
+    : [];
   const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
     at: wholeNow(context.clock),
     actor: actorOf(response),

@@ -16,7 +16,9 @@ export function filterWarnings({
   subscribedEvents,
   apiVersion,
   notices,
-}: Pick<Endpoint, 'subscribedEvents' | 'apiVersion' | 'notices'>): readonly Warning[] {
+}: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'> & {
+  readonly notices: Endpoint['notices'] | undefined;
+}): readonly Warning[] {
   requireKind(subscribedEvents ?? [], notices !== undefined);
   // Notices are the same in every version.
   if (notices !== undefined) return [];
