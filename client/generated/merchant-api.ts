@@ -917,7 +917,8 @@ export interface paths {
          * Close a merchant for good
          * @description Revokes its keys, ends its sessions of the console and its replays, and deletes its endpoints, all at once; deliveries that
          *     wait are cancelled. Later events are refused as those of an unknown merchant. What was delivered stays in the log
-         *     until its age removes it, unless it is erased. A merchant that is closed stays so.
+         *     until its age removes it, unless it is erased. A merchant that is closed stays so. The platform itself, which gets
+         *     the notices of all merchants, cannot be closed.
          */
         post: operations["closeMerchant"];
         delete?: never;
@@ -2240,7 +2241,8 @@ export interface components {
         CreateMerchant: {
             /**
              * Format: uuid
-             * @description A UUID of your own.
+             * @description A UUID of your own. `f0e1d2c3-0000-4000-8000-000000000001` is the platform itself: its operational endpoints get
+             *     the notices of all merchants.
              */
             merchant_id?: string;
             /** @description Its name, for operators. */
@@ -2720,6 +2722,18 @@ export interface components {
         };
         /** @description The merchant was closed. */
         MerchantClosed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The merchant is the platform itself. */
+        PlatformMerchantStays: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -5266,6 +5280,7 @@ export interface operations {
             403: components["responses"]["ScopeForbidden"];
             404: components["responses"]["MerchantNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PlatformMerchantStays"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
