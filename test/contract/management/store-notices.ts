@@ -213,6 +213,10 @@ function ofEndpoints(test: StoreUnderTest): void {
     ]);
     const kept = await test.store.log.delivery(MERCHANT, uuid, events[0]?.deliveryId ?? '');
     expect(Buffer.from(kept?.body ?? []).toString()).toBe(Buffer.from(body).toString());
+    const again = { deliveryId: randomUUID(), trigger: 'replay', attemptsMax: 1 } as const;
+    const second = { ...first, ...again, acceptedAt: START + 30 * HOUR_MS };
+    await apply(requested(second, body), delivered(second));
+    expect((await test.store.replays.missed(scope, null, 10)).events).toEqual([]);
   });
 
   it('goes to the operational endpoints of the merchant and of the platform that are active', async () => {
