@@ -32,6 +32,7 @@ let merchant: MerchantClient;
 /** The answers of the receiver, by path; 200 otherwise. */
 const answers = new Map<string, number>();
 let startedAt = 0;
+let operational: Awaited<ReturnType<MerchantClient['createEndpoint']>>;
 
 beforeAll(async () => {
   setup = await prepareSetup({ HOOKRAIL_AUTO_DISABLE_ATTEMPTS: '5', HOOKRAIL_LOG_LEVEL: 'silent' });
@@ -97,9 +98,11 @@ async function moveTo(hours: number): Promise<void> {
 }
 
 it('tells of an endpoint that fails, is disabled and recovers, once each, and what was missed', async () => {
-  const operational = await merchant.createEndpoint(`${receiver.url}/ops`, { kind: 'operational' });
+  operational = await merchant.createEndpoint(`${receiver.url}/ops`, { kind: 'operational' });
   const bad = await merchant.createEndpoint(`${receiver.url}/bad`);
-  await merchant.createEndpoint(`${receiver.url}/slack`, { kind: 'operational', format: 'slack' });
+  const controls = { headers: [{ name: 'X-Channel', value: 'of operations' }], requests_per_second: 20 };
+  const slack = { kind: 'operational', format: 'slack', ...controls };
+  await merchant.createEndpoint(`${receiver.url}/slack`, slack);
   answers.set('/bad', 503);
   await publish('first');
   await moveTo(12.5);
@@ -149,9 +152,14 @@ it('tells of an endpoint that fails, is disabled and recovers, once each, and wh
   const replay = await merchant.request('POST', path, JSON.parse(body));
   expect(replay.status).toBe(202);
   expect(replay.body.count).toBe(recovered.data.missedEvents);
+}, 120_000);
+
+it('sends each as its endpoint wants it, signed and with its headers, and keeps it in the delivery log', async () => {
   expect(at('/slack').length).toBeGreaterThanOrEqual(6);
   for (const arrival of at('/slack'))
-    expect(bodyOf(arrival)).toMatchObject({ text: expect.any(String), blocks: expect.any(Array) });
+    expect({ ...bodyOf(arrival), channel: arrival.headers['x-channel'] }).toMatchObject({
+      ...{ text: expect.any(String), blocks: expect.any(Array), channel: 'of operations' },
+    });
   const [one] = at('/ops') as [Arrival];
   expect(one.headers['webhook-signature']?.split(' ')).toContain(
     signatureOf(one, operational.signing_secret),
@@ -168,7 +176,7 @@ it('tells of an endpoint that fails, is disabled and recovers, once each, and wh
   });
   const found = await merchant.request('GET', `/merchant/lookup/${one.eventId}`);
   expect(found.body.found).toMatchObject([{ kind: 'notice', path: expect.stringContaining(one.deliveryId) }]);
-}, 120_000);
+});
 
 it('tells of a changed secret, a certificate near its end, a coming address and a quarantined event', async () => {
   await merchant.createEndpoint(`${receiver.url}/ops2`, { kind: 'operational' });
