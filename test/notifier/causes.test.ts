@@ -28,7 +28,7 @@ function looked(
   const deps = {
     clock: new SimulatedClock(START + 60_000),
     sources: [{ cidr: '203.0.113.0/28', validFrom: null, validUntil: START + 3_600_000 }],
-    directory: { merchant: (id: string) => STATES.has(id) && { state: STATES.get(id) } },
+    directory: { merchant: (id: string) => (STATES.has(id) ? { state: STATES.get(id) } : undefined) },
     store: {
       notices: {
         place: async (name: string) => places.get(name) ?? null,
