@@ -1,5 +1,4 @@
 import type { Merchant } from '../domain/merchant.ts';
-import { PLATFORM_MERCHANT_ID } from '../domain/notices/notice.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Actor, AnswerToStore } from '../store/change.ts';
 import type { Merchants, Store } from '../store/store.ts';
@@ -60,18 +59,13 @@ export async function changeMerchant(
   return refuseClosed(merchant);
 }
 
-/**
- * Closes a merchant for good; `erase`: the service erases the bodies of its events within minutes. One that is closed already
- * stays as it is. Throws Refused for the platform itself: its id could not be given again.
- */
+/** Closes a merchant for good; `erase`: the service erases the bodies of its events within minutes. One that is closed already stays as it is. */
 export async function closeMerchant(
   { store, clock, actor }: Deps,
   merchantId: string,
   { reason, erase = false }: { readonly reason?: string | undefined; readonly erase?: boolean | undefined },
 ): Promise<Merchant> {
-  const { merchantId: id } = await findMerchant({ store }, merchantId);
-  if (id === PLATFORM_MERCHANT_ID) throw new Refused('platform_merchant_stays', id);
-  const merchant = await store.merchants.close(id, { at: clock.wall(), actor, reason, erase });
+  const merchant = await store.merchants.close(merchantId, { at: clock.wall(), actor, reason, erase });
   if (merchant === undefined) throw new Refused('merchant_not_found', merchantId);
   return merchant;
 }

@@ -1,7 +1,6 @@
 /** The events of a merchant in the order of recording: a part of the store port (store.ts). */
-import type { DomainEvent, EventData } from '../domain/event.ts';
+import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';
-import type { WebhookType } from '../domain/notices/notice.ts';
 import type { FeedPage } from './feed.ts';
 import type { TraceRecord } from './replays.ts';
 
@@ -17,7 +16,7 @@ export interface ListFilter {
   readonly subjectId?: string;
   /** The transaction that the event is about. */
   readonly transactionId?: string;
-  readonly type?: WebhookType;
+  readonly type?: EventType;
   readonly subType?: string;
   readonly since?: number;
   readonly until?: number;

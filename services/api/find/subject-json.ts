@@ -1,8 +1,8 @@
 import { subjectIdFrom, transactionIdOf } from '../../domain/catalog/subject.ts';
-import type { WebhookType } from '../../domain/notices/notice.ts';
+import type { EventType } from '../../domain/event.ts';
 
 interface About {
-  readonly type: WebhookType;
+  readonly type: EventType;
   readonly entityId: string;
   readonly subjectId: string | null;
   readonly sequence: number;

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { HeaderGiven } from '../../domain/controls/custom-headers.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
-import type { WebhookType } from '../../domain/notices/notice.ts';
+import type { EventType } from '../../domain/event.ts';
 import { createReplay } from '../../management/replays.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
@@ -22,7 +22,7 @@ interface UpdateBody {
   readonly url?: string;
   readonly description?: string;
   readonly status?: 'active' | 'disabled';
-  readonly subscribed_events?: readonly WebhookType[] | null;
+  readonly subscribed_events?: readonly EventType[] | null;
   readonly api_version?: ApiVersion;
   readonly public_key_signature?: boolean;
   readonly headers?: readonly HeaderGiven[] | null;
@@ -52,10 +52,7 @@ async function update(context: ApiContext, request: Request, response: Response)
   const isRefiltered = subscribedEvents !== undefined || apiVersion !== undefined;
   const { subscribedEvents: filter = before.subscribedEvents, apiVersion: version = before.apiVersion } =
     change;
-  const { notices } = before;
-  const warnings = isRefiltered
-    ? filterWarnings({ subscribedEvents: filter, apiVersion: version, notices })
-    : [];
+  const warnings = isRefiltered ? filterWarnings({ subscribedEvents: filter, apiVersion: version }) : [];
   const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
     at: wholeNow(context.clock),
     actor: actorOf(response),

@@ -26,7 +26,6 @@ export interface OperatorDeps {
     | 'log'
     | 'lists'
     | 'replays'
-    | 'notices'
     | 'audit'
     | 'sealings'
     | 'erasures'
