@@ -104,8 +104,8 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   { line: 'operator keyring add --ring {folder}/ring.json' },
   { line: 'operator keyring remove --ring {folder}/ring.json --id {ringKey}' },
   {
-    line: 'operator signing-keys create --ring {folder}/ring.json',
-    keeps: { signingKey: ({ created }) => created },
+    line: 'operator signing-keys list --ring {folder}/ring.json',
+    keeps: { signingKey: ([first]) => first.kid },
   },
   { line: 'operator signing-keys create --ring {folder}/ring.json', fails: 'error' },
   {
@@ -114,7 +114,6 @@ export const JSON_COMMANDS: readonly JsonCommand[] = [
   },
   { line: 'operator signing-keys retire --ring {folder}/ring.json --kid {signingKey}', fails: 'error' },
   { line: 'operator signing-keys retire --ring {folder}/ring.json --kid {nextKey}' },
-  { line: 'operator signing-keys list --ring {folder}/ring.json' },
   { line: 'operator keyring list' },
   { line: 'operator keyring rewrap' },
   { line: 'operator audit list' },

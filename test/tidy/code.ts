@@ -124,11 +124,20 @@ export function ambientProblems(module: Module): Problem[] {
     ) {
       say(node, CLOCK);
     }
+    if (takesMethodsOfClock(node, module))
+      say(node, 'Call the clock’s methods on the clock: it may be an object of a class.');
     if (ts.isImportDeclaration(node) && /^['"]node:timers/.test(node.moduleSpecifier.getText(module.tree))) {
       say(node, TIMER);
     }
   });
   return problems;
+}
+
+/** `const { now } = clock`: a method that has lost its object. */
+function takesMethodsOfClock(node: ts.Node, module: Module): boolean {
+  if (!ts.isVariableDeclaration(node) || !ts.isObjectBindingPattern(node.name) || !node.initializer)
+    return false;
+  return /(^|[.#])clock$/i.test(node.initializer.getText(module.tree));
 }
 
 /** The dotted name that a node uses as a value: `Date.now`, or `setTimeout` where it stands alone. */

@@ -63,8 +63,7 @@ export class Tunnels {
   open(address: string, port: number): Tunnel {
     const target = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
     const asked = this.#request('CONNECT', target, { Host: target });
-    const { now, at } = this.#clock;
-    const stopWaiting = at(now() + this.#patienceMs, () => this.#ask());
+    const stopWaiting = this.#clock.at(this.#clock.now() + this.#patienceMs, () => this.#ask());
     let isCancelled = false;
     const opened = new Promise<Socket>((resolve, reject) => {
       asked.once('connect', ({ statusCode = 0, headers }, socket, head) => {
@@ -102,9 +101,8 @@ export class Tunnels {
     if (this.#isAsking) return;
     this.#isAsking = true;
     const asked = this.#request('OPTIONS', '*', { Host: this.#where, 'Max-Forwards': '0' });
-    const { now, at } = this.#clock;
     let isLate = false;
-    const stopWaiting = at(now() + this.#patienceMs, () => {
+    const stopWaiting = this.#clock.at(this.#clock.now() + this.#patienceMs, () => {
       isLate = true;
       asked.destroy();
     });

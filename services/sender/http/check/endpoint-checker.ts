@@ -133,8 +133,7 @@ export class EndpointChecker {
       try {
         const established = await this.#dial(target, address, dialled, signal);
         take('tcp', findings.connected(address, refusals), startedAt);
-        const { system, wall } = clock;
-        const found = findings.secured(certificateOf(established.socket), system(wall()));
+        const found = findings.secured(certificateOf(established.socket), clock.system(clock.wall()));
         take('tls', found, dialled.connectedAt ?? startedAt);
         return established;
       } catch (error) {
