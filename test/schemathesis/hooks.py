@@ -162,7 +162,7 @@ def after_call(context, case, response):
         made = response.json()
         if "uuid" in made:
             endpoints.append(made["uuid"])
-        if "merchant_id" in made:
+        if case.operation.definition.raw.get("operationId") == "createMerchant" and made["merchant_id"] != MERCHANT:
             made_merchants.append(made["merchant_id"])
         if "key" in made and case.path_parameters.get("merchant_id") == MERCHANT:
             made_keys.append(made["api_key_uuid"])
