@@ -125,6 +125,10 @@ def before_call(context, case, kwargs):
         case.query["merchant_id"] = MERCHANT
     if name == "revokeApiKey" and made_keys and often(case):
         case.path_parameters.update(merchant_id=MERCHANT, api_key_uuid=made_keys.pop())
+    # A period that ends before it begins is refused, and no schema can say so.
+    if name == "startIncidentReplay" and body is not None and "since" in body and often(case, 0.95):
+        body["since"] = "2025-03-01T10:00:00Z"
+        body.pop("until", None)
     if name == "getIncidentReplay" and often(case):
         case.path_parameters.update(incident_replay_id=os.environ["KEPT_REPLAY"])
     # One that has ended is a 409, which is an answer of the operation's own.
