@@ -5,7 +5,7 @@ import { shortId } from '../parts/words.ts';
 
 type Counts = Omit<Story['endpoints'][number], 'description'> & { readonly description?: string | null };
 
-/** What each endpoint has of the story, for merchants and for operators. */
+/** Counts the deliveries of the story by endpoint, for merchants and for operators. */
 export function Endpoints({ endpoints }: { readonly endpoints: readonly Counts[] }) {
   if (endpoints.length === 0) return null;
   return (

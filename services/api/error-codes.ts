@@ -2,8 +2,9 @@ import { PLATFORM_CODES } from './platform/platform-codes.ts';
 import { PORTAL_CODES } from './portal/portal-codes.ts';
 
 /**
- * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with it
- * (docs/decisions.md, "Errors"). No code changes its meaning. 400: not as the schema; 422: a rule; 409: the state.
+ * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with
+ * this list (docs/decisions.md, "Errors"). A code never changes its meaning; titles and hints may. 400 = does not match
+ * the OpenAPI schema; 422 = matches, but a rule refuses it; 409 = conflicts with state.
  */
 export const ERROR_CODES = {
   malformed_request: {

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { CursorInvalid } from '../store/change.ts';
 import { ApiError } from './problem.ts';
 
 /** Returns a page's cursor, opaque to clients: base64url of the position from which the store continues. */
@@ -19,7 +20,12 @@ export function decodeCursor<Position>(
   throw cursorInvalid();
 }
 
-export function cursorInvalid(): ApiError {
+/** Converts a store’s error for a text that is no cursor of its lists. */
+export function explainCursor(error: unknown): never {
+  throw error instanceof CursorInvalid ? cursorInvalid() : error;
+}
+
+function cursorInvalid(): ApiError {
   const errors = [
     { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an earlier page' },
   ];
@@ -32,6 +38,11 @@ export function cursorInvalid(): ApiError {
 export function queryOf(request: Request): URLSearchParams {
   const start = request.originalUrl.indexOf('?');
   return new URLSearchParams(start < 0 ? '' : request.originalUrl.slice(start + 1));
+}
+
+/** Makes a page of what the store has read as one. `next`: where the next page begins; null: this is the last one. */
+export function pageUpTo<Item>(data: readonly Item[], next: string | null) {
+  return { data, has_more: next !== null, next_cursor: next };
 }
 
 /** Makes a page. One item more than the limit was read: its presence means that there is another page. */

@@ -109,7 +109,8 @@ export class KeyRing {
 
   /** Returns the platform's private key that signs at a time, milliseconds since the epoch; null when there is none. */
   signer(environment: string, at: number): KeyObject | null {
-    const signer = signerAt(this.signingKeys(environment), environment, at);
+    this.#look();
+    const signer = signerAt(this.#ring.signing, environment, at);
     if (!signer) return null;
     const known = this.#privateKeys.get(signer);
     if (known) return known;
@@ -173,6 +174,15 @@ export class KeyRing {
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
     const text = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return { keyId: active, ciphertext: text.toString('base64') };
+  }
+
+  /** Opens sealed text; returns undefined when it cannot be opened. */
+  tryOpen(sealed: Sealed, context: string): string | undefined {
+    try {
+      return this.open(sealed, context);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Opens sealed text. Throws KeyRingError, naming the key, when it is missing or the text was tampered with. */

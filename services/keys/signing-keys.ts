@@ -4,7 +4,7 @@ import { type Scheduled, statesAt } from './key-schedule.ts';
 /** The Ed25519 key pairs of a key ring, with which the platform signs webhooks beside their secret. */
 
 const SEED_BYTES = 32;
-/** What stands before the seed in PKCS #8 (RFC 8410 §7). */
+/** The bytes before the seed in PKCS #8 (RFC 8410 §7). */
 const PKCS8_START = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export interface SigningKey extends Scheduled {

@@ -12,7 +12,7 @@ interface Deps {
 
 /**
  * Orders that the bodies of a person's or a company's events are erased, those of one merchant or of all (null). The order is
- * durable: the service carries out what whoever gave it does not. Throws Refused.
+ * durable: if its caller does not carry it out, the service does. Throws Refused.
  */
 export async function orderErasure(
   { store, clock, actor }: Deps,

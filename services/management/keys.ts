@@ -15,7 +15,7 @@ interface Deps {
   readonly actor: Actor;
 }
 
-/** What a key is for. */
+/** The kind, owner and rights of a key that is to be made. */
 export interface KeyRequest extends Pick<ApiKey, 'types' | 'merchants' | 'scopes'> {
   readonly kind: KeyKind;
   /** Of a merchant's key. */

@@ -4,7 +4,7 @@ import type { Actor, AnswerToStore } from '../store/change.ts';
 import type { Merchants, Store } from '../store/store.ts';
 import { Refused } from './refused.ts';
 
-/** What an operator and the platform may do with merchants: the commands and the routes call these. */
+/** Changes of merchants, by an operator or the platform: the commands and the routes call these. */
 
 interface Deps {
   readonly store: { readonly merchants: Merchants };
@@ -59,7 +59,10 @@ export async function changeMerchant(
   return refuseClosed(merchant);
 }
 
-/** Closes a merchant for good; `erase`: the service erases the bodies of its events within minutes. One that is closed already stays as it is. */
+/**
+ * Closes a merchant for good; `erase`: the service erases the bodies of its events within minutes. A merchant that is closed
+ * already stays as it is.
+ */
 export async function closeMerchant(
   { store, clock, actor }: Deps,
   merchantId: string,

@@ -1,4 +1,4 @@
-/** What can be wrong with a request of an operator or of the platform. Codes of the API: docs/errors.md. */
+/** The reasons to refuse a request of an operator or of the platform. Codes of the API: docs/errors.md. */
 export type RefusedCode =
   | 'merchant_not_found'
   | 'merchant_exists'
@@ -8,7 +8,7 @@ export type RefusedCode =
   | 'incident_replay_running'
   | 'empty_period';
 
-/** A request of an operator or of the platform is refused: nothing was changed. Each of them words it in its own way. */
+/** A request of an operator or of the platform is refused: nothing was changed. The command line and the API word it each. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly code: RefusedCode;

@@ -95,11 +95,7 @@ export class SecretOpener {
 
   /** Returns a secret that signs nothing here, and that a response must not show. One that cannot be opened is not needed. */
   #toMask({ uuid }: Endpoint, sealed: SealedSecret | undefined): string[] {
-    if (!sealed || !this.#keyRing.has(sealed.keyId)) return [];
-    try {
-      return [this.#keyRing.open(sealed, uuid)];
-    } catch {
-      return [];
-    }
+    const secret = sealed && this.#keyRing.tryOpen(sealed, uuid);
+    return secret === undefined ? [] : [secret];
   }
 }

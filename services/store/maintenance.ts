@@ -65,8 +65,8 @@ export interface RecordsSealed {
 }
 
 /**
- * The store's values that the key ring has sealed: endpoints' secrets and headers, and stored responses; and the seals over the whole
- * record of each merchant and endpoint, deleted ones included.
+ * The store's values that the key ring has sealed: endpoints' secrets and headers, and stored responses; and the seals over
+ * the whole record of each merchant and endpoint, deleted ones included.
  */
 export interface Sealings {
   /** Returns how many endpoints and responses each key seals now; expired responses are not counted. */
@@ -112,8 +112,8 @@ export interface ErasureStep {
 }
 
 /**
- * Removes the bodies of one entity's events, or of a merchant's: event data, request bodies, response bodies. An order is durable: events
- * accepted before it and recorded later are kept without bodies, and after a crash it is carried out again.
+ * Removes the bodies of one entity's events, or of a merchant's: event data, request bodies, response bodies. An order is
+ * durable: events accepted before it and recorded later are kept without bodies, and after a crash it is carried out again.
  */
 export interface Erasures {
   /** Stores the order, with its audit entry. Returns its number. */

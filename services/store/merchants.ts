@@ -65,7 +65,7 @@ export interface ApiKey extends PublishRights {
   /** Keys of producers (pk_…) and of the platform (plk_…) open only their own routes and belong to no merchant. */
   readonly kind: KeyKind;
   readonly merchantId: string | null;
-  /** What a key of the platform may do; absent: it was made before there were scopes. */
+  /** The scopes of a key of the platform; absent: it was made before there were scopes. */
   readonly scopes?: readonly PlatformScope[];
   /** SHA-256 of the key. */
   readonly hash: Uint8Array;

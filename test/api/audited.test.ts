@@ -13,7 +13,7 @@ const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   triggerEvent: 'the event names the key, or the session of the console',
 };
 
-/** What the entry of an operation of the platform is about, where that is not the merchant of the others. */
+/** The merchant that the entry of a platform operation is about, where it is not the merchant of the others. */
 const OF_PLATFORM: Readonly<Record<string, object>> = {
   createMerchant: { action: 'merchant.create', merchantId: expect.any(String) },
   pauseMerchant: { action: 'merchant.update', details: { state: 'paused' } },

@@ -5,7 +5,7 @@ import { EndpointLink } from '../../parts/endpoint.tsx';
 import { ErrorPanel } from '../../parts/screen.tsx';
 import { type Filter, FilterField } from './filter-field.tsx';
 
-/** What a person writes of an endpoint, by the names of the API. */
+/** The fields of an endpoint that a person fills in, by the names of the API. */
 export interface Fields {
   readonly url: string;
   readonly description: string;

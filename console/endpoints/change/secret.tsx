@@ -14,7 +14,7 @@ export function SecretAge({ endpoint }: { readonly endpoint: Endpoint }) {
 
 interface SecretOnceProps {
   readonly secret: string;
-  /** What gives another one. */
+  /** The button that gives another one. */
   readonly ifLost?: string;
 }
 

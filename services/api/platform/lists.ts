@@ -6,10 +6,10 @@ import type { ApiContext } from '../context.ts';
 import { endpointJson } from '../endpoint-json.ts';
 import { eventJson } from '../events/event-json.ts';
 import { sendJson } from '../idempotency.ts';
-import { page, queryOf } from '../pagination.ts';
+import { explainCursor, page, pageUpTo, queryOf } from '../pagination.ts';
 import { deliveryJson } from '../routes/read-deliveries.ts';
 import { PAGE_DEFAULT } from '../routes/read-endpoints.ts';
-import { deliveryFilterOf, explainCursor, filterOf } from '../routes/read-lists.ts';
+import { deliveryFilterOf, filterOf } from '../routes/read-lists.ts';
 
 /** Lists over all merchants, or one: what merchants see of each item, and whose it is. */
 
@@ -53,7 +53,7 @@ export function listPlatformDeliveries(context: ApiContext): RequestHandler {
       merchant_id: record.merchantId,
       ...deliveryJson(record, isPaused(record)),
     }));
-    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+    sendJson(response, 200, pageUpTo(data, next));
   };
 }
 
@@ -66,7 +66,7 @@ export function listPlatformEvents(context: ApiContext): RequestHandler {
       .events(merchantId, filterOf(query))
       .catch(explainCursor);
     const data = records.map((record) => ({ merchant_id: record.event.merchantId, ...eventJson(record) }));
-    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+    sendJson(response, 200, pageUpTo(data, next));
   };
 }
 

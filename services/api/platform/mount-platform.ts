@@ -68,7 +68,7 @@ function mountMerchants(app: Express, context: ApiContext, open: Open): void {
   });
 }
 
-/** What is about all merchants, or one that the request names. */
+/** Mounts the operations over all merchants, or over one that the request names. */
 function mountOverAll(app: Express, context: ApiContext, open: Open): void {
   route(app, '/platform/erasures', {
     post: open('erasure:write', erasePerson(context)),

@@ -5,7 +5,7 @@ import { ApiError } from '../problem.ts';
 
 const ON_BEHALF_OF = 'on-behalf-of';
 
-/** Refuses a key of the platform that has not the scope. */
+/** Refuses a key of the platform that lacks the scope. */
 export function requireScope(scope: PlatformScope): RequestHandler {
   return (_request, response, next) => {
     refuseWithout(scope, response);
@@ -13,7 +13,7 @@ export function requireScope(scope: PlatformScope): RequestHandler {
   };
 }
 
-/** Throws where the key of the request has not the scope. */
+/** Throws scope_missing where the key of the request lacks the scope. */
 export function refuseWithout(scope: PlatformScope, { locals }: Response): void {
   if (permits(locals.scopes, scope)) return;
   throw new ApiError('scope_missing', `This needs a key with the scope ${scope}.`, { extra: { scope } });

@@ -3,15 +3,13 @@ import type { EventType } from '../../domain/event.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
 import { cancelReplay, findReplay, incidentScope, startIncidentReplay } from '../../management/replays.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
-import { CursorInvalid } from '../../store/change.ts';
 import type { ReplayRecord, ReplayScope } from '../../store/replays.ts';
 import { type ApiContext, actorOf } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
 import { type Answer, idempotently, sendJson } from '../idempotency.ts';
-import { cursorInvalid, page, queryOf } from '../pagination.ts';
 import { timeOf } from '../routes/read-deliveries.ts';
-import { PAGE_DEFAULT, pathId } from '../routes/read-endpoints.ts';
-import { progressJson } from '../routes/replays.ts';
+import { pathId } from '../routes/read-endpoints.ts';
+import { progressJson, replayPage } from '../routes/replays.ts';
 
 interface IncidentBody {
   readonly since: string;
@@ -56,15 +54,7 @@ function accepted(replay: ReplayRecord): Answer {
 /** GET /platform/replays: newest first, the merchants' own included. */
 export function listPlatformReplays(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const query = queryOf(request);
-    const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
-    const after = query.get('cursor');
-    const found = await context.store.replays
-      .list({ limit: limit + 1, ...(after === null ? {} : { after }) })
-      .catch((error: unknown) => {
-        throw error instanceof CursorInvalid ? cursorInvalid() : error;
-      });
-    const { data, ...rest } = page(found, limit, ({ cursor }) => cursor);
+    const { data, ...rest } = await replayPage(context, request, {});
     sendJson(response, 200, { data: data.map(replayJson), ...rest });
   };
 }

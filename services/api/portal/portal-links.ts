@@ -10,6 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { type ApiContext, actorOf, systemNow } from '../context.ts';
 import { timestamp } from '../endpoint-json.ts';
 import { sendJson } from '../idempotency.ts';
+import { merchantIdOf } from '../platform/merchants.ts';
 import { ApiError } from '../problem.ts';
 import { pathId } from '../routes/read-endpoints.ts';
 import { hostOf } from '../sandbox/direct-request.ts';
@@ -76,7 +77,7 @@ interface LinkBody {
 /** POST /platform/merchants/{merchant_id}/portal-sessions: makes a link to the console of a merchant. */
 export function createPortalSession(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    const { merchantId } = await findOpenMerchant(context, String(request.params.merchant_id));
+    const { merchantId } = await findOpenMerchant(context, merchantIdOf(request));
     const body: LinkBody = request.body;
     const { access = 'write', person, refresh_url, link_minutes, session_minutes } = body;
     const made = await makePortalLink({ ...context, actor: actorOf(response) }, merchantId, {
@@ -114,7 +115,7 @@ export function endPortalSession(context: ApiContext): RequestHandler {
 }
 
 async function merchantIn(context: ApiContext, request: Request): Promise<string> {
-  return (await findMerchant(context, String(request.params.merchant_id))).merchantId;
+  return (await findMerchant(context, merchantIdOf(request))).merchantId;
 }
 
 /** The name by which the platform asks is the one that its merchants' browsers know, unless a setting says another. */

@@ -47,12 +47,10 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
 async function update(context: ApiContext, request: Request, response: Response): Promise<boolean> {
   const before = await findEndpoint(context, request, response);
   const change = acceptedChange(context, before, request.body);
-  const { status = before.status, subscribedEvents, apiVersion } = change;
+  const { status, subscribedEvents, apiVersion } = { ...before, ...change };
   const replay = await replayAfter(context, { ...before, status }, request.body);
-  const isRefiltered = subscribedEvents !== undefined || apiVersion !== undefined;
-  const { subscribedEvents: filter = before.subscribedEvents, apiVersion: version = before.apiVersion } =
-    change;
-  const warnings = isRefiltered ? filterWarnings({ subscribedEvents: filter, apiVersion: version }) : [];
+  const isRefiltered = change.subscribedEvents !== undefined || change.apiVersion !== undefined;
+  const warnings = isRefiltered ? filterWarnings({ subscribedEvents, apiVersion }) : [];
   const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
     at: wholeNow(context.clock),
     actor: actorOf(response),

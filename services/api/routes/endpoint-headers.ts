@@ -74,11 +74,8 @@ export function openedHeaders(
   { uuid, headers }: Headed,
 ): readonly CustomHeader[] | undefined {
   if (!headers) return [];
-  try {
-    return parseHeaders(keyRing.open(headers.sealed, uuid));
-  } catch {
-    return undefined;
-  }
+  const text = keyRing.tryOpen(headers.sealed, uuid);
+  return text === undefined ? undefined : parseHeaders(text);
 }
 
 function refused(pointer: string, code: FieldCode, detail: string): ApiError {

@@ -1,7 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventData } from '../../domain/event.ts';
-import { CursorInvalid } from '../../store/change.ts';
 import type { EventFed } from '../../store/event-feed.ts';
 import type { EventFilter, EventListed } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -9,7 +8,7 @@ import type { ApiContext } from '../context.ts';
 import { apiVersionOf, bodyJson } from '../events/event-body.ts';
 import { eventJson } from '../events/event-json.ts';
 import { sendJson } from '../idempotency.ts';
-import { cursorInvalid, decodeCursor, encodeCursor, queryOf } from '../pagination.ts';
+import { decodeCursor, encodeCursor, explainCursor, queryOf } from '../pagination.ts';
 
 /** The most items of a page that is no page of the feed. */
 export const LIST_LIMIT_MAX = 100;
@@ -67,9 +66,7 @@ export async function sendFeed(
   const withData = includesBody(query);
   const page = await store.eventFeed
     .read(merchantId, { ...filter, withData, ...(after === undefined ? {} : { after }) })
-    .catch((error) => {
-      throw error instanceof CursorInvalid ? cursorInvalid() : error;
-    });
+    .catch(explainCursor);
   const data = withData
     ? await withBodies(page.records, apiVersionOf(query), await store.merchants.get(merchantId))
     : page.records.map(eventJson);

@@ -1,14 +1,13 @@
 import type { RequestHandler, Response } from 'express';
 import type { EventType } from '../../domain/event.ts';
 import type { RoutingVerdict } from '../../domain/journal.ts';
-import { CursorInvalid } from '../../store/change.ts';
 import type { DeliveryStatus, MerchantLists } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { ROUTED } from '../events/event-json.ts';
 import { aboutOf } from '../find/subject-json.ts';
 import { sendJson } from '../idempotency.ts';
-import { cursorInvalid, queryOf } from '../pagination.ts';
+import { explainCursor, pageUpTo, queryOf } from '../pagination.ts';
 import { isFeed, LIST_LIMIT_MAX, listedJson, sendFeed } from './event-feed.ts';
 import { deliveryJson, isMerchantPaused, timeOf } from './read-deliveries.ts';
 import { findEndpoint, PAGE_DEFAULT } from './read-endpoints.ts';
@@ -42,7 +41,7 @@ async function sendDeliveries(
     isMerchantPaused(context, merchantId),
   ]);
   const data = records.map((delivery) => deliveryJson(delivery, isPaused));
-  sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+  sendJson(response, 200, pageUpTo(data, next));
 }
 
 /** Returns the conditions and the page of a list of deliveries. */
@@ -62,7 +61,7 @@ export function listEvents(context: ApiContext): RequestHandler {
       .events(merchantOf(response), { ...filter, limit: Math.min(filter.limit, LIST_LIMIT_MAX) })
       .catch(explainCursor);
     const data = await listedJson(context, merchantOf(response), query, records);
-    sendJson(response, 200, { data, has_more: next !== null, next_cursor: next });
+    sendJson(response, 200, pageUpTo(data, next));
   };
 }
 
@@ -85,11 +84,6 @@ export function filterOf(query: URLSearchParams) {
     ...(until === undefined ? {} : { until }),
     ...(after === null ? {} : { after }),
   };
-}
-
-/** Converts a store’s error for a text that is no cursor of its lists. */
-export function explainCursor(error: unknown): never {
-  throw error instanceof CursorInvalid ? cursorInvalid() : error;
 }
 
 function verdictOf(word: string): RoutingVerdict['verdict'] {

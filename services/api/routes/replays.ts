@@ -4,13 +4,13 @@ import type { EventType } from '../../domain/event.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
 import { createReplay } from '../../management/replays.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
-import { type Actor, CursorInvalid } from '../../store/change.ts';
+import type { Actor } from '../../store/change.ts';
 import { REPLAYED_IDS_MAX, type ReplayRecord, type ReplayScope } from '../../store/replays.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { type ApiContext, actorOf, wholeNow } from '../context.ts';
 import { timestamp, timestampOrNull } from '../endpoint-json.ts';
 import { type Answer, idempotently, type Remember, sendJson } from '../idempotency.ts';
-import { cursorInvalid, page, queryOf } from '../pagination.ts';
+import { explainCursor, page, queryOf } from '../pagination.ts';
 import { ApiError } from '../problem.ts';
 import { timeOf } from './read-deliveries.ts';
 import { findEndpoint, PAGE_DEFAULT, pathId } from './read-endpoints.ts';
@@ -110,17 +110,24 @@ async function namedEvents(
 export function listReplays(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const { uuid: endpointId } = await findEndpoint(context, request, response);
-    const query = queryOf(request);
-    const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
-    const after = query.get('cursor');
-    const records = await context.store.replays
-      .list({ endpointId, limit: limit + 1, ...(after === null ? {} : { after }) })
-      .catch((error: unknown) => {
-        throw error instanceof CursorInvalid ? cursorInvalid() : error;
-      });
-    const { data, ...rest } = page(records, limit, (last) => last.cursor);
+    const { data, ...rest } = await replayPage(context, request, { endpointId });
     sendJson(response, 200, { data: data.map(replayJson), ...rest });
   };
+}
+
+/** Returns a page of replays, newest first: those of one endpoint, or all. */
+export async function replayPage(
+  { store }: Pick<ApiContext, 'store'>,
+  request: Request,
+  of: { readonly endpointId?: string },
+) {
+  const query = queryOf(request);
+  const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
+  const after = query.get('cursor');
+  const found = await store.replays
+    .list({ ...of, limit: limit + 1, ...(after === null ? {} : { after }) })
+    .catch(explainCursor);
+  return page(found, limit, ({ cursor }) => cursor);
 }
 
 /** GET /merchant/webhook-endpoints/{id}/replays/{replay_id}: the replay's progress. */

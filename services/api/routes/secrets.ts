@@ -53,7 +53,9 @@ async function rotated(
 ): Promise<Answer | undefined> {
   const { uuid, merchantId, prepared = null } = endpoint;
   const at = wholeNow(context.clock);
-  const secret = preparedSecret(context, endpoint) ?? (use === undefined ? drawSecret(context) : undefined);
+  // A prepared secret that cannot be opened counts as none: a rotation mends that.
+  const kept = prepared === null ? undefined : context.keyRing.tryOpen(prepared, uuid);
+  const secret = kept ?? (use === undefined ? drawSecret(context) : undefined);
   if (secret === undefined) throw notPrepared();
   const hint = secretHint(secret);
   const answer: Answer = {
@@ -72,16 +74,6 @@ async function rotated(
   if (result.kind === 'prepared_changed') return undefined;
   await awaitPublished(context, result.outboxId);
   return answer;
-}
-
-/** Returns the prepared secret in plain text; one that cannot be opened counts as none, as a rotation mends that. */
-function preparedSecret({ keyRing }: ApiContext, { uuid, prepared }: EndpointRecord): string | undefined {
-  if (!prepared) return undefined;
-  try {
-    return keyRing.open(prepared, uuid);
-  } catch {
-    return undefined;
-  }
 }
 
 export function notPrepared(): ApiError {
@@ -107,16 +99,8 @@ export function prepareSecret(context: ApiContext): RequestHandler {
         },
       };
       const stored = remember(answer);
-      await kept(
-        context,
-        response,
-        uuid,
-        { sealed: context.keyRing.seal(secret, uuid), hint },
-        {
-          at,
-          ...(stored ? { answer: stored } : {}),
-        },
-      );
+      const prepared = { sealed: context.keyRing.seal(secret, uuid), hint };
+      await keep(context, response, uuid, prepared, { at, ...(stored ? { answer: stored } : {}) });
       return answer;
     });
   };
@@ -125,7 +109,7 @@ export function prepareSecret(context: ApiContext): RequestHandler {
 /** DELETE /merchant/webhook-endpoints/{id}/secret/prepare: an endpoint without a prepared secret stays as it is. */
 export function discardPrepared(context: ApiContext): RequestHandler {
   return async (request, response) => {
-    await kept(context, response, pathId(request, 'id'), null, { at: wholeNow(context.clock) });
+    await keep(context, response, pathId(request, 'id'), null, { at: wholeNow(context.clock) });
     response.status(204).end();
   };
 }
@@ -133,7 +117,7 @@ export function discardPrepared(context: ApiContext): RequestHandler {
 type Prepare = Parameters<ApiContext['store']['endpoints']['prepare']>;
 
 /** Keeps or discards the prepared secret of an endpoint, and resolves when the senders know. */
-async function kept(
+async function keep(
   context: ApiContext,
   response: Response,
   uuid: string,

@@ -1,5 +1,5 @@
 /**
- * What a key of the platform may do. A key that was made before there were scopes has none stored: it makes links to the
+ * The scopes of a key of the platform. A key that was made before there were scopes has none stored: it makes links to the
  * console, as it could then.
  */
 export const PLATFORM_SCOPES = [

@@ -7,7 +7,7 @@ import type { CheckStep } from './endpoint-check.ts';
 
 /* The sentences of a check. */
 
-/** What a step has found. */
+/** The result of one step. */
 export type Finding = Pick<CheckStep, 'result' | 'says' | 'remedy' | 'facts'>;
 
 const DAY_MS = 86_400_000;

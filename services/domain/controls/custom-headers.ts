@@ -28,7 +28,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Visible ASCII with spaces and tabs inside, RFC 9110, 5.5, without its obsolete parts. */
 const VALUE = /^[!-~](?:[\t -~]*[!-~])?$/;
 
-/** What hookrail sends itself, what decides how a request is framed or who it goes to, and what belongs to one connection. */
+/** Headers that hookrail sends itself, that frame or address a request, or that belong to one connection. */
 const RESERVED: ReadonlySet<string> = new Set([
   'authorization',
   'host',

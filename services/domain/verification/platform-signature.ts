@@ -34,7 +34,7 @@ export function platformKeysIn(text: string): readonly PlatformKey[] {
   });
 }
 
-/** What a key must verify: one of the signatures, over the message. */
+/** The input of a verification: a key must verify one of the signatures over the message. */
 interface PlatformSigned {
   readonly message: Uint8Array<ArrayBuffer>;
   readonly signatures: readonly Uint8Array<ArrayBuffer>[];

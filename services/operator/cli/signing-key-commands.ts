@@ -28,7 +28,7 @@ const RETIRE = {
   kid: { type: 'text', required: true, describe: 'The key, as signing-keys list names it' },
   stolen: {
     type: 'flag',
-    describe: 'Also when it has signed a moment ago: nothing of it is genuine any more',
+    describe: 'Also when it signed until a moment ago: none of its signatures is trusted any more',
   },
 } as const satisfies Arguments;
 
@@ -63,7 +63,7 @@ export const SIGNING_KEY_COMMANDS = {
     },
   }),
   'signing-keys retire': on('tool', {
-    describe: 'Remove a signing key that signs no more, or does not sign yet',
+    describe: 'Remove a signing key that no longer signs, or does not sign yet',
     args: RETIRE,
     runs: FILE_RUNS,
     run: async (means, { kid, stolen = false, ...given }) => {
@@ -136,7 +136,7 @@ function refuseNeeded(
   const keptUntil = (found.signsUntil ?? 0) + FORMER_MS_MIN;
   if (found.state === 'next' || stolen || now() >= keptUntil) return;
   throw new OperatorError(
-    `signing key "${kid}" has signed until a short time ago, and receivers verify with it until ` +
+    `signing key "${kid}" signed until recently, and receivers still verify with it until ` +
       `${new Date(keptUntil).toISOString()}; if it was stolen, add --stolen`,
   );
 }

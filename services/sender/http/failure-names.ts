@@ -41,7 +41,8 @@ export function brokenExchange(
   isInterim: boolean,
 ): { failureCode: FailureCode; detail: string } {
   const code = error.code ?? '';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+  // undici's code, and that of Node's own client.
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
     return { failureCode: 'headers_too_large', detail: 'the response headers are too large' };
   }
   // undici's errors for a 101, with and without the header Upgrade: it reads a 100 as we have it.

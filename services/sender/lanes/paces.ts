@@ -20,7 +20,8 @@ type Turn = () => void;
  */
 export class EndpointPace {
   readonly #clock: Clock;
-  #rate: number;
+  /** Requests per second. A change holds from the next start on. */
+  rate: number;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** The start that may be given back, and when the next was due before it. */
   #last: { readonly task: object; readonly nextAt: number } | null = null;
@@ -31,16 +32,7 @@ export class EndpointPace {
 
   constructor(clock: Clock, rate: number) {
     this.#clock = clock;
-    this.#rate = rate;
-  }
-
-  /** Requests per second. A change holds from the next start on. */
-  get rate(): number {
-    return this.#rate;
-  }
-
-  set rate(rate: number) {
-    this.#rate = rate;
+    this.rate = rate;
   }
 
   /** Returns whether an attempt may start now; otherwise the class gets its turn later. */
@@ -55,7 +47,7 @@ export class EndpointPace {
     const nextAt = this.#nextAt;
     this.#isTurn = false;
     this.#last = { task, nextAt };
-    this.#nextAt = Math.max(nextAt, now - LATE_MS) + SECOND_MS / this.#rate;
+    this.#nextAt = Math.max(nextAt, now - LATE_MS) + SECOND_MS / this.rate;
   }
 
   /** No request came of a start: it does not count, if none followed. */

@@ -69,8 +69,8 @@ export class Waiting {
 
   /**
    * Returns how many tasks may wait for the endpoint: while it is healthy, as many as there is room for; while it is
-   * slow and answers, or has a limit of its own, as many as it drains in `drainMs`; while it fails or is silent, a few. None gets more than its
-   * share when room is short.
+   * slow and answers, or has a limit of its own, as many as it drains in `drainMs`; while it fails or is silent, a few.
+   * None gets more than its share when room is short.
    */
   limit(endpoint: EndpointState, now: number): number {
     const { waitingMax, waitingPerEndpointMin, waitingFailingMax, drainMs } = this.#options;

@@ -22,11 +22,15 @@ export class ErasureOrders {
 
   /** Returns whether an event of the entity, accepted then, is kept without its bodies. */
   covers(entityId: string, merchant: number, acceptedAt: number): boolean {
-    const isCovered = (orders: readonly ErasureOrder[] | undefined) =>
-      orders?.some(
-        (order) =>
-          acceptedAt < order.acceptedBefore && (order.merchant === null || order.merchant === merchant),
-      ) ?? false;
-    return isCovered(this.#orders.get(entityId)) || isCovered(this.#orders.get(null));
+    return this.#cover(entityId, merchant, acceptedAt) || this.#cover(null, merchant, acceptedAt);
+  }
+
+  #cover(of: string | null, merchant: number, acceptedAt: number): boolean {
+    const orders = this.#orders.get(of);
+    if (orders === undefined) return false;
+    return orders.some(
+      (order) =>
+        acceptedAt < order.acceptedBefore && (order.merchant === null || order.merchant === merchant),
+    );
   }
 }

@@ -21,7 +21,7 @@ const checkOf = (url: string, at = START): EndpointCheck => ({
   ],
 });
 
-/** What the newest check of an endpoint has found. */
+/** Contract: the newest check of an endpoint. */
 export function checksContract(test: StoreUnderTest): void {
   it('keeps the newest check of an endpoint through a crash, without a change of the record', async () => {
     const uuid = randomUUID();

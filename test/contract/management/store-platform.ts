@@ -24,7 +24,7 @@ function newKey(given: Partial<ApiKey> = {}): ApiKey {
   };
 }
 
-/** What the platform API asks of a store. */
+/** Contract: the operations of a store that the platform API needs. */
 export function platformContract(test: StoreUnderTest): void {
   const newMerchant = async (name = 'Shop'): Promise<string> => {
     const merchantId = randomUUID();

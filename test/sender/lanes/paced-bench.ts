@@ -31,7 +31,7 @@ export class PacedBench {
   ending: AttemptEnding = 'success';
   readonly #paces = new Paces(this.clock, this.rates);
   readonly #lanes = new Map<TaskClass, Lanes>();
-  /** Those that wait in the broker, the longest parked first. */
+  /** Tasks that wait in the broker, the longest parked first. */
   readonly #away = new Map<FakeTask, { readonly taskClass: TaskClass }>();
   readonly #canWake: boolean;
 

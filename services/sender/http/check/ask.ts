@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { FailureCode } from '../../../domain/attempt.ts';
 import type { CustomHeader } from '../../../domain/controls/custom-headers.ts';
 import { describedFailure } from '../../../domain/failures/failure-signs.ts';
 import { ConnectFailure } from '../connect-failure.ts';
+import { brokenExchange } from '../failure-names.ts';
 
 const HEADER_BYTES_MAX = 16 * 1024;
 /** Another one than that of webhooks, by which a receiver could take the request for one. */
@@ -16,7 +16,8 @@ interface Asked {
 
 /**
  * Asks a server for the head of a page: a request without a body, the secret, a signature or an id, which changes nothing
- * (RFC 9110 §9.2.1). It has the endpoint's own headers, without which a gateway may refuse it. Rejects with a ConnectFailure when it does not answer in HTTP. The connection is closed in any case.
+ * (RFC 9110 §9.2.1). It has the endpoint's own headers, without which a gateway may refuse it. Rejects with a ConnectFailure
+ * when the server does not answer in HTTP. The connection is closed in any case.
  */
 export function askHead(
   socket: TLSSocket,
@@ -42,7 +43,7 @@ export function askHead(
       other.destroy();
       reject(new ConnectFailure('http_1xx', 'the response is a 101: nobody asked for another protocol'));
     });
-    asked.on('error', (error: NodeJS.ErrnoException) => reject(failureOf(error)));
+    asked.on('error', (error: Error) => reject(failureOf(error)));
     asked.once('close', () => {
       socket.destroy();
       reject(new ConnectFailure('connection_reset', 'the connection closed before a complete response'));
@@ -51,14 +52,14 @@ export function askHead(
   });
 }
 
-function failureOf(error: NodeJS.ErrnoException): ConnectFailure {
+function failureOf(error: Error): ConnectFailure {
   if (error instanceof ConnectFailure) return error;
-  const code = error.code ?? '';
-  const [failureCode, detail]: [FailureCode, string] =
-    code === 'HPE_HEADER_OVERFLOW'
-      ? ['headers_too_large', 'the response headers are too large']
-      : code.startsWith('HPE_')
-        ? ['protocol_error', `the response is not HTTP/1.1: ${describedFailure(code, error.message)}`]
-        : ['connection_reset', 'the connection closed before a complete response'];
+  const { code = '' }: NodeJS.ErrnoException = error;
+  // The parser of Node's own client: undici's names its reasons in other words.
+  if (code.startsWith('HPE_') && code !== 'HPE_HEADER_OVERFLOW') {
+    const detail = `the response is not HTTP/1.1: ${describedFailure(code, error.message)}`;
+    return new ConnectFailure('protocol_error', detail);
+  }
+  const { failureCode, detail } = brokenExchange(error, false);
   return new ConnectFailure(failureCode, detail);
 }

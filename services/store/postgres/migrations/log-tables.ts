@@ -134,8 +134,8 @@ CREATE TABLE missed (
 ) PARTITION BY RANGE (created_at);
 CREATE INDEX missed_oldest ON missed (endpoint, created_at, event_id);
 
--- Orders to erase bodies; entity_id: null = of every entity of the merchant; merchant: null = of any. Kept for as long as events that were accepted before one may
--- still be recorded.
+-- Orders to erase bodies; entity_id: null = of every entity of the merchant; merchant: null = of any. Kept for as long as
+-- events that were accepted before one may still be recorded.
 CREATE TABLE erasure (
   erasure_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   entity_id text,
