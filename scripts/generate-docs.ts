@@ -1,5 +1,5 @@
 /**
- * Writes the tables of docs/configuration.md, docs/errors.md, docs/producers.md and docs/operate/commands.md between their
+ * Writes the tables of docs/configuration.md, docs/errors.md, docs/producers.md, docs/guides/notices.md and docs/operate/commands.md between their
  * markers, and the Node receiver into README.md. `--check` changes nothing and exits 1 when one of them is out of date.
  */
 import { readFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ import {
 } from './merchant-tables.ts';
 import { operatorCommandsTables } from './operator-commands.ts';
 import { rulesTable } from './producers/rules-table.ts';
+import { noticeFieldsTable, noticeSamples, noticeTypesTable } from './webhooks/notice-tables.ts';
 
 function configurationTable(): string {
   const shown = (value: unknown) => {
@@ -71,6 +72,11 @@ keepTables('docs/guides/move-to-2.3.8.md', {
 });
 keepTables('docs/guides/after-an-outage.md', { schedule: scheduleTable() });
 keepTables('docs/guides/why-not-received.md', { reasons: reasonsWhyTable() });
+keepTables('docs/guides/notices.md', {
+  'notice types': noticeTypesTable(),
+  'notice fields': noticeFieldsTable(),
+  'notice samples': noticeSamples(),
+});
 keepTables('README.md', { receiver: receiver() });
 keepTables('docs/operate/commands.md', { 'operator commands': operatorCommandsTables(COMMANDS) });
 keepTables('docs/producers.md', { 'event rules': rulesTable(), 'quarantine reasons': reasonsTable() });

@@ -26,6 +26,7 @@ import { consoleSamples } from './webhooks/console-samples.ts';
 import { consoleScenarios } from './webhooks/console-scenarios.ts';
 import { flowYaml } from './webhooks/flow-yaml.ts';
 import { OCCURRED_AT, webhookParameters } from './webhooks/headers.ts';
+import { NOTICE_WEBHOOK, noticeContent, noticeSchemas } from './webhooks/notices.ts';
 
 const TARGET = 'schemas/webhooks.yaml';
 const CONSOLE_TARGET = 'console/generated/samples.json';
@@ -87,22 +88,25 @@ const RULES = [
 ].join(' ');
 
 function webhookOf(type: EventType, parameters: readonly string[]): Json {
+  return received(type, `An event of type ${type}`, parameters, {
+    schema: { $ref: `#/components/schemas/${type}` },
+    examples: Object.fromEntries(sortsOf(type).flatMap((sort) => examplesOf(type, sort))),
+  });
+}
+
+/** `content`: the schema of the body, and examples. */
+function received(name: string, summary: string, parameters: readonly string[], content: Json): Json {
   return {
     post: {
-      operationId: `receive${type.charAt(0).toUpperCase()}${type.slice(1)}`,
+      operationId: `receive${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       tags: ['Webhooks'],
-      summary: `An event of type ${type}`,
+      summary,
       description: RULES,
       security: [{ signingSecret: [] }],
       parameters: parameters.map((name) => ({ $ref: `#/components/parameters/${name}` })),
       requestBody: {
         required: true,
-        content: {
-          'application/json': {
-            schema: { $ref: `#/components/schemas/${type}` },
-            examples: Object.fromEntries(sortsOf(type).flatMap((sort) => examplesOf(type, sort))),
-          },
-        },
+        content: { 'application/json': content },
       },
       responses: {
         '2XX': { description: 'Acknowledged. The body is ignored.' },
@@ -139,9 +143,17 @@ export function webhooksDocument(): Json {
         description: 'What your endpoints receive: a schema and an example per type, subType and version.',
       },
     ],
-    webhooks: Object.fromEntries(
-      EVENT_TYPES.map((type) => [type, webhookOf(type, Object.keys(parameters))] as const),
-    ),
+    webhooks: {
+      ...Object.fromEntries(
+        EVENT_TYPES.map((type) => [type, webhookOf(type, Object.keys(parameters))] as const),
+      ),
+      [NOTICE_WEBHOOK]: received(
+        NOTICE_WEBHOOK,
+        'An operational notice, to an endpoint of kind operational',
+        Object.keys(parameters),
+        noticeContent(),
+      ),
+    },
     components: {
       securitySchemes: {
         signingSecret: {
@@ -157,6 +169,7 @@ export function webhooksDocument(): Json {
         ...ENTITY_SCHEMAS,
         ...Object.fromEntries(bodies),
         ...Object.fromEntries(shared),
+        ...noticeSchemas(),
       },
     },
   };

@@ -1,6 +1,8 @@
 import type { Counter, Registry } from 'prom-client';
 import type { Broker, Follower } from './broker/broker.ts';
+import type { Config } from './config/config.ts';
 import type { Directory } from './domain/directory.ts';
+import { Notifier } from './notifier/notifier.ts';
 import { finishErasures } from './operator/commands/erase-entity.ts';
 import type { Clock } from './process/clock.ts';
 import type { PublishChecks } from './relay/publishable.ts';
@@ -22,6 +24,8 @@ export interface ApiJobsDeps {
   readonly registry: Registry;
   readonly replayPerSecond: number;
   readonly checks: PublishChecks;
+  /** `sources`: the addresses that webhooks come from, with those that come and go. */
+  readonly config: { readonly api: Pick<Config['api'], 'sources'> };
 }
 
 /**
@@ -37,11 +41,12 @@ export function apiJobs(deps: ApiJobsDeps): () => Promise<StopJobs> {
 async function startApiJobs(deps: ApiJobsDeps, made: Counter): Promise<StopJobs> {
   const relay = await startRelay(deps);
   const replayer = new Replayer({ ...deps, made, pace: { perSecondMax: deps.replayPerSecond } });
+  const notifier = new Notifier({ ...deps, sources: deps.config.api.sources });
   const stopErasing = new AbortController();
   const { signal } = stopErasing;
   const erasing = finishErasures({ ...deps, recordStores: deps.broker, signal });
   return async () => {
     stopErasing.abort();
-    await Promise.all([relay.stop(), replayer.stop(), erasing]);
+    await Promise.all([relay.stop(), replayer.stop(), notifier.stop(), erasing]);
   };
 }

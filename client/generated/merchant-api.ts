@@ -917,7 +917,8 @@ export interface paths {
          * Close a merchant for good
          * @description Revokes its keys, ends its sessions of the console and its replays, and deletes its endpoints, all at once; deliveries that
          *     wait are cancelled. Later events are refused as those of an unknown merchant. What was delivered stays in the log
-         *     until its age removes it, unless it is erased. A merchant that is closed stays so.
+         *     until its age removes it, unless it is erased. A merchant that is closed stays so. The platform itself, which gets
+         *     the notices of all merchants, cannot be closed.
          */
         post: operations["closeMerchant"];
         delete?: never;
@@ -1268,6 +1269,13 @@ export interface components {
         /** @description An event type. */
         EventType: string;
         /**
+         * @description The type of an event or of an operational notice. The list may grow.
+         * @enum {string}
+         */
+        WebhookTypeRequested: "fiatToCrypto" | "cryptoToFiat" | "KYC" | "KYB" | "AML" | "serviceBankAccount" | "entityStatusUpdate" | "walletCreated" | "linkedBankAccountProfile" | "linkBankAccount" | "duplicateUser" | "senderNameMismatch" | "otpNotification" | "endpoint.failing" | "endpoint.disabled" | "endpoint.recovered" | "delivery.exhausted" | "events.delayed" | "events.lost" | "events.quarantined" | "certificate.expiring" | "source_addresses.changing" | "secret.rotated";
+        /** @description The type of an event or of an operational notice. */
+        WebhookType: string;
+        /**
          * Format: date-time
          * @description RFC 3339, UTC, milliseconds.
          */
@@ -1309,8 +1317,8 @@ export interface components {
         CreateWebhookEndpoint: {
             url: components["schemas"]["Url"];
             description: components["schemas"]["DescriptionSent"];
-            /** @description Event types to receive; omitted or null = all. Duplicates are folded. */
-            subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
+            /** @description Types to receive, of its kind; omitted or null = all. Duplicates are folded. */
+            subscribed_events?: components["schemas"]["WebhookTypeRequested"][] | null;
             /**
              * @description The API version of the webhooks.
              * @enum {string}
@@ -1322,6 +1330,19 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "disabled";
+            /**
+             * @description `events`: it gets the events of your users and corporates. `operational`: it gets notices about hookrail itself,
+             *     and no events: an endpoint that fails, deliveries that ended, events that are late. It cannot be changed.
+             *     Default: `events`.
+             * @enum {string}
+             */
+            kind?: "events" | "operational";
+            /**
+             * @description The body of operational notices: `json`, as every webhook, or `slack`, as Slack's incoming webhooks take it. Only
+             *     with `kind: operational`; it cannot be changed. Default: `json`.
+             * @enum {string}
+             */
+            format?: "json" | "slack";
             /**
              * @description Its webhooks also have the signature `v1a` (Ed25519), which only the platform can make: the public keys are at
              *     `/.well-known/webhook-keys`. Default: false.
@@ -1345,8 +1366,8 @@ export interface components {
             description?: components["schemas"]["DescriptionSent"];
             /** @enum {string} */
             status?: "active" | "disabled";
-            /** @description Event types to receive; null = all. Duplicates are folded. */
-            subscribed_events?: components["schemas"]["EventTypeRequested"][] | null;
+            /** @description Types to receive, of its kind; null = all. Duplicates are folded. */
+            subscribed_events?: components["schemas"]["WebhookTypeRequested"][] | null;
             /**
              * @description The API version of the webhooks. The events routed from then on are rendered in it; what waits for a retry
              *     keeps its body.
@@ -1380,8 +1401,12 @@ export interface components {
             uuid: string;
             url: components["schemas"]["Url"];
             description: components["schemas"]["Description"];
-            /** @description null = every event type. */
-            subscribed_events: components["schemas"]["EventType"][] | null;
+            /** @description Whether it gets events, or operational notices. */
+            kind: string;
+            /** @description The body of its operational notices; null = it gets events. */
+            format: string | null;
+            /** @description null = every type of its kind. */
+            subscribed_events: components["schemas"]["WebhookType"][] | null;
             status: components["schemas"]["EndpointStatus"];
             api_version: string;
             /** @description Its webhooks also have the signature `v1a` of the platform's own key. */
@@ -1622,10 +1647,10 @@ export interface components {
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
             sequence: components["schemas"]["Sequence"];
-            type: components["schemas"]["EventType"];
+            type: components["schemas"]["WebhookType"];
             subType: string;
             api_version: string;
-            /** @description `live` = an event; the others were requested. */
+            /** @description `live` = an event or a notice; the others were requested. */
             trigger: string;
             status: components["schemas"]["DeliveryStatus"];
             cancel_reason: string | null;
@@ -1716,7 +1741,7 @@ export interface components {
              */
             only: "failed" | "missing" | "all";
             /** @description Only events of these types; omitted = all. Duplicates are folded. */
-            types?: components["schemas"]["EventTypeRequested"][];
+            types?: components["schemas"]["WebhookTypeRequested"][];
             /** @description Only these events, in this order with `only=all`. Ids that are not yours are passed over. */
             event_uuids?: string[];
             /** @description Only events about this, at most 1000; a transaction, for example. */
@@ -1734,7 +1759,7 @@ export interface components {
             since: components["schemas"]["Timestamp"];
             until: components["schemas"]["Timestamp"];
             /** @description Null = all. */
-            types: components["schemas"]["EventType"][] | null;
+            types: components["schemas"]["WebhookType"][] | null;
             /** @description The events that it names; null = all of the period. */
             event_uuids: string[] | null;
         };
@@ -2020,7 +2045,7 @@ export interface components {
             subject_uuid: components["schemas"]["SubjectId"];
             transaction_uuid: components["schemas"]["TransactionId"];
             sequence: components["schemas"]["Sequence"];
-            type: components["schemas"]["EventType"];
+            type: components["schemas"]["WebhookType"];
             subType: string;
             api_version: string;
             trigger: string;
@@ -2216,7 +2241,8 @@ export interface components {
         CreateMerchant: {
             /**
              * Format: uuid
-             * @description A UUID of your own.
+             * @description A UUID of your own. `f0e1d2c3-0000-4000-8000-000000000001` is the platform itself: its operational endpoints get
+             *     the notices of all merchants.
              */
             merchant_id?: string;
             /** @description Its name, for operators. */
@@ -2321,7 +2347,7 @@ export interface components {
             since: components["schemas"]["Timestamp"];
             until: components["schemas"]["Timestamp"];
             /** @description Null = all. */
-            types: components["schemas"]["EventType"][] | null;
+            types: components["schemas"]["WebhookType"][] | null;
         };
         IncidentDryRun: components["schemas"]["IncidentScope"] & {
             dry_run: boolean;
@@ -2696,6 +2722,18 @@ export interface components {
         };
         /** @description The merchant was closed. */
         MerchantClosed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The merchant is the platform itself. */
+        PlatformMerchantStays: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3902,7 +3940,7 @@ export interface operations {
                  */
                 status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
                 /** @description Only deliveries of events of this type. */
-                type?: components["schemas"]["EventTypeRequested"];
+                type?: components["schemas"]["WebhookTypeRequested"];
                 /** @description Only events of this subType. */
                 subType?: components["parameters"]["SubTypeFilter"];
                 /** @description Only events about this transaction. */
@@ -4245,7 +4283,7 @@ export interface operations {
                  */
                 status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
                 /** @description Only events of this type. */
-                type?: components["schemas"]["EventTypeRequested"];
+                type?: components["schemas"]["WebhookTypeRequested"];
                 /** @description Only events of this subType. */
                 subType?: components["parameters"]["SubTypeFilter"];
                 /** @description Only this endpoint, which may be deleted. */
@@ -4408,7 +4446,7 @@ export interface operations {
                  */
                 by?: "outcome" | "code" | "type" | "endpoint";
                 /** @description Only events of this type. */
-                type?: components["schemas"]["EventTypeRequested"];
+                type?: components["schemas"]["WebhookTypeRequested"];
                 /** @description Only this endpoint, which may be deleted. */
                 endpoint_uuid?: components["parameters"]["EndpointFilter"];
             };
@@ -4451,7 +4489,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only what concerns events of this type. */
-                type?: components["schemas"]["EventTypeRequested"];
+                type?: components["schemas"]["WebhookTypeRequested"];
                 /** @description Only this endpoint, which may be deleted. */
                 endpoint_uuid?: components["parameters"]["EndpointFilter"];
                 /** @description Only events about this transaction. */
@@ -5261,6 +5299,7 @@ export interface operations {
             403: components["responses"]["ScopeForbidden"];
             404: components["responses"]["MerchantNotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PlatformMerchantStays"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
@@ -5811,7 +5850,7 @@ export interface operations {
                 /** @description Only deliveries with this status. */
                 status?: "pending" | "delivered" | "failed" | "exhausted" | "refused" | "cancelled";
                 /** @description Only events of this type. */
-                type?: components["schemas"]["EventTypeRequested"];
+                type?: components["schemas"]["WebhookTypeRequested"];
                 /** @description Only events of this subType. */
                 subType?: components["parameters"]["SubTypeFilter"];
                 /** @description Only this endpoint, which may be deleted. */

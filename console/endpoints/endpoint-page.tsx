@@ -49,6 +49,7 @@ function Part({ part, endpoint }: PartProps & { readonly part: string }) {
     <>
       {labelOf(endpoint)} <span className="chip">{endpoint.api_version}</span>{' '}
       <span className="chip">{filterOf(endpoint)}</span>
+      {endpoint.kind === 'operational' ? <span className="chip">operational, {endpoint.format}</span> : null}
       {endpoint.public_key_signature ? <span className="chip">v1a</span> : null}
       {endpoint.requests_per_second === null ? null : (
         <span className="chip">{endpoint.requests_per_second} a second at most</span>

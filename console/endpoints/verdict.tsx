@@ -76,7 +76,7 @@ export function waitingWords(owed: Owed | undefined): string {
 }
 
 /** Returns which types an endpoint gets, in a word or two. */
-export function filterOf({ subscribed_events: types }: Endpoint): string {
-  if (types === null) return 'all types';
+export function filterOf({ kind, subscribed_events: types }: Endpoint): string {
+  if (types === null) return kind === 'operational' ? 'all notices' : 'all types';
   return types.length === 1 ? `only ${types[0]}` : `${types.length} types`;
 }

@@ -2,7 +2,7 @@
 
 export interface OperatorAnswers {
   readonly find: readonly ({
-    readonly kind: "delivery" | "endpoint" | "event" | "key" | "merchant" | "quarantined" | "replay" | "request" | "subject";
+    readonly kind: "delivery" | "endpoint" | "event" | "key" | "merchant" | "notice" | "quarantined" | "replay" | "request" | "subject";
     readonly id: string;
     readonly merchantId: string | null;
     readonly says: string;
@@ -45,7 +45,7 @@ export interface OperatorAnswers {
         readonly detail: string;
         readonly remedy: string;
         readonly eventId: string | null;
-        readonly type: "AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated" | null;
+        readonly type: "AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated" | null;
         readonly subType: string | null;
         readonly at: string;
         readonly reason: "attempt_stalled" | "event_id_conflict" | "event_stalled" | "render_failed" | "schema_violation" | "simulated_in_production" | "too_large" | "undecodable" | "unknown_merchant" | "unknown_schema" | "unusable_schema" | "write_refused";
@@ -122,7 +122,9 @@ export interface OperatorAnswers {
   readonly 'endpoints-list': {
     readonly items: readonly ({
       readonly legacy: boolean;
-      readonly subscribedEvents: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
+      readonly kind: string;
+      readonly format: "json" | "slack" | null;
+      readonly subscribedEvents: readonly ("AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated")[] | null;
       readonly apiVersion: "2.2.8" | "2.3.8";
       readonly publicKeySignature: boolean;
       readonly headers: readonly ({
@@ -185,7 +187,7 @@ export interface OperatorAnswers {
       readonly entityId: string;
       readonly createdAt: string;
       readonly status: "cancelled" | "delivered" | "exhausted" | "failed" | "pending" | "refused";
-      readonly type: "AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated";
+      readonly type: "AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated";
       readonly subType: string;
     })[];
     readonly next: string | null;
@@ -224,7 +226,7 @@ export interface OperatorAnswers {
     readonly entityId: string;
     readonly createdAt: string;
     readonly status: "cancelled" | "delivered" | "exhausted" | "failed" | "pending" | "refused";
-    readonly type: "AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated";
+    readonly type: "AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated";
     readonly subType: string;
   };
   readonly 'deliveries-summary': {
@@ -682,7 +684,7 @@ export interface OperatorAnswers {
     readonly endpointId: string;
     readonly merchantId: string;
     readonly eventId: string;
-    readonly type: "AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated";
+    readonly type: "AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated";
     readonly subType: string;
     readonly position: string;
     readonly at: string;
@@ -704,7 +706,7 @@ export interface OperatorAnswers {
     readonly only: "all" | "failed" | "missing";
     readonly since: string;
     readonly until: string;
-    readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
+    readonly types: readonly ("AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
     readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
@@ -717,7 +719,7 @@ export interface OperatorAnswers {
     readonly only: "all" | "failed" | "missing";
     readonly since: string;
     readonly until: string;
-    readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
+    readonly types: readonly ("AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated")[] | null;
     readonly dryRun: boolean;
     readonly count: number;
     readonly byType: {
@@ -734,6 +736,16 @@ export interface OperatorAnswers {
       readonly duplicateUser?: number;
       readonly senderNameMismatch?: number;
       readonly otpNotification?: number;
+      readonly 'endpoint.failing'?: number;
+      readonly 'endpoint.disabled'?: number;
+      readonly 'endpoint.recovered'?: number;
+      readonly 'delivery.exhausted'?: number;
+      readonly 'events.delayed'?: number;
+      readonly 'events.lost'?: number;
+      readonly 'events.quarantined'?: number;
+      readonly 'certificate.expiring'?: number;
+      readonly 'source_addresses.changing'?: number;
+      readonly 'secret.rotated'?: number;
     };
     readonly byReason: {
       readonly exhausted?: number;
@@ -751,7 +763,7 @@ export interface OperatorAnswers {
     readonly only: "all" | "failed" | "missing";
     readonly since: string;
     readonly until: string;
-    readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
+    readonly types: readonly ("AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
     readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
@@ -767,7 +779,7 @@ export interface OperatorAnswers {
     readonly only: "all" | "failed" | "missing";
     readonly since: string;
     readonly until: string;
-    readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
+    readonly types: readonly ("AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
     readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;
@@ -783,7 +795,7 @@ export interface OperatorAnswers {
     readonly only: "all" | "failed" | "missing";
     readonly since: string;
     readonly until: string;
-    readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
+    readonly types: readonly ("AML" | "KYB" | "KYC" | "certificate.expiring" | "cryptoToFiat" | "delivery.exhausted" | "duplicateUser" | "endpoint.disabled" | "endpoint.failing" | "endpoint.recovered" | "entityStatusUpdate" | "events.delayed" | "events.lost" | "events.quarantined" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "secret.rotated" | "senderNameMismatch" | "serviceBankAccount" | "source_addresses.changing" | "walletCreated")[] | null;
     readonly replayId: string;
     readonly status: "cancelled" | "completed" | "running";
     readonly cancelReason: "endpoint_auto_disabled" | "endpoint_changed" | "endpoint_deleted" | "endpoint_disabled" | "merchant_closed" | "operator" | null;

@@ -1,4 +1,4 @@
-import { type DeliveriesQuery, UNDELIVERED } from '../api/reads.ts';
+import { type EventsQuery, UNDELIVERED } from '../api/reads.ts';
 import type { Lists } from '../exports/list-rows.ts';
 import { given, textsIn } from '../parts/search.ts';
 
@@ -15,7 +15,7 @@ export type LiveFilters = ReturnType<typeof liveFiltersIn>;
 
 /** Returns the lists of the API that have what the filters let through. */
 export function listsOf({ type, endpoint, failed }: LiveFilters): Lists {
-  const query = given({ type: type as DeliveriesQuery['type'], endpoint_uuid: endpoint });
+  const query = given({ type: type as EventsQuery['type'], endpoint_uuid: endpoint });
   if (!failed) return { deliveries: [query], events: [query] };
   return { deliveries: UNDELIVERED.map((status) => ({ ...query, status })), events: [] };
 }

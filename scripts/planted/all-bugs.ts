@@ -39,6 +39,7 @@ import { STORE_COPY_BUGS } from './store-copy.ts';
 import { FEED_READER_BUGS } from './users/feed-readers.ts';
 import { MERCHANT_GUIDE_BUGS } from './users/merchant-guides.ts';
 import { MISTAKEN_COMMAND_BUGS } from './users/mistaken-commands.ts';
+import { NOTICE_BUGS } from './users/notices.ts';
 import { OPERATOR_BUGS } from './users/operators.ts';
 import { RECEIVER_BUGS } from './users/receivers.ts';
 import { SANDBOX_BUGS } from './users/sandbox.ts';
@@ -97,4 +98,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...MISTAKEN_COMMAND_BUGS,
   ...MERCHANT_GUIDE_BUGS,
   ...PUBLIC_DOCUMENT_BUGS,
+  ...NOTICE_BUGS,
 ];

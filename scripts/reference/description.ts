@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { DESCRIPTION_FILE } from '../../services/api/description.ts';
+import { NOTICE_WEBHOOK } from '../webhooks/notices.ts';
 
 /** A JSON Schema of the description, with what this renderer reads of it. */
 export interface Schema {
@@ -145,10 +146,12 @@ export interface Webhook {
 /** Returns the webhooks that endpoints receive, one per event type. */
 export function allWebhooks(): readonly Webhook[] {
   // biome-ignore lint/suspicious/noExplicitAny: see the document above.
-  return Object.entries<any>(document.webhooks).map(([type, { post }]) => ({
-    type,
-    description: post.description,
-    headers: post.parameters.map((parameter: object) => followed(parameter) as Parameter),
-    examples: post.requestBody.content['application/json'].examples,
-  }));
+  return Object.entries<any>(document.webhooks)
+    .filter(([name]) => name !== NOTICE_WEBHOOK)
+    .map(([type, { post }]) => ({
+      type,
+      description: post.description,
+      headers: post.parameters.map((parameter: object) => followed(parameter) as Parameter),
+      examples: post.requestBody.content['application/json'].examples,
+    }));
 }

@@ -78,6 +78,14 @@ const GUIDES: readonly Guide[] = [
     sources: [{ file: 'docs/guides/rotate-a-secret.md' }],
   },
   {
+    path: 'guides/notices',
+    title: 'Operational notices',
+    summary:
+      'Webhooks about hookrail itself: failing endpoints, late events, changed secrets. For Slack as well.',
+    phrases: ['alert', 'slack', 'notification', 'endpoint.disabled', 'operational'],
+    sources: [{ file: 'docs/guides/notices.md' }],
+  },
+  {
     path: 'guides/find',
     title: 'Find and count',
     summary: 'The lists of events and deliveries, what an id is, and how many attempts failed.',

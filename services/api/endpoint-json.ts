@@ -36,6 +36,8 @@ export function endpointJson(
     uuid: record.uuid,
     url: record.url,
     description: record.description,
+    kind: record.notices === undefined ? 'events' : 'operational',
+    format: record.notices ?? null,
     subscribed_events: record.subscribedEvents,
     status: record.status,
     api_version: record.apiVersion,

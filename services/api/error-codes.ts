@@ -1,5 +1,6 @@
 import { PLATFORM_CODES } from './platform/platform-codes.ts';
 import { PORTAL_CODES } from './portal/portal-codes.ts';
+import { KIND_CODES } from './routes/kind-codes.ts';
 
 /**
  * Every error code of the API: its status, title, and the remedy. A test compares openapi.yaml and docs/errors.md with
@@ -209,6 +210,7 @@ export const ERROR_CODES = {
     title: 'This event is not in the endpoint’s API version',
     hint: 'Use a type of that version, or set api_version to 2.3.8.',
   },
+  ...KIND_CODES,
   subtype_type_mismatch: {
     status: 422,
     title: 'The subType does not belong to the type',

@@ -4,6 +4,7 @@ import { middleware } from 'express-openapi-validator';
 import { parse } from 'yaml';
 import type { EndpointUrlRule } from '../domain/endpoint-url.ts';
 import { EVENT_TYPES } from '../domain/event.ts';
+import { NOTICE_TYPES } from '../domain/notices/notice.ts';
 import { didYouMean } from '../messages/did-you-mean.ts';
 import { OPENAPI_FILE } from './description.ts';
 import type { ErrorCode } from './error-codes.ts';
@@ -49,7 +50,7 @@ const OWN_CODES: readonly {
     path: /^\/body\/(subscribed_events|types)\/\d+$/,
     keyword: 'enum',
     code: 'unknown_event_type',
-    detail: `Allowed: ${EVENT_TYPES.join(', ')}.`,
+    detail: `Allowed: ${EVENT_TYPES.join(', ')}; of operational endpoints: ${NOTICE_TYPES.join(', ')}.`,
   },
   { path: /^\/body\/(subscribed_events|types)$/, keyword: 'minItems', code: 'empty_filter' },
   {

@@ -150,13 +150,14 @@ function directoryFromAvro(value: DirectoryInAvro): DirectoryChange {
 }
 
 function endpointFromAvro(value: InAvro<Endpoint>): Endpoint {
-  const { prepared, headers, requestsPerSecond, ...endpoint } = value;
+  const { prepared, headers, requestsPerSecond, notices, ...endpoint } = value;
   return {
     ...endpoint,
     secret: { ...endpoint.secret },
     ...(prepared === null ? {} : { prepared: { ...prepared } }),
     ...(headers === null ? {} : { headers: { names: [...headers.names], sealed: { ...headers.sealed } } }),
     ...(requestsPerSecond === null ? {} : { requestsPerSecond }),
+    ...(notices === null ? {} : { notices }),
   };
 }
 

@@ -113,6 +113,7 @@ export class Directory {
     return this.#endpoints.get(id);
   }
 
+  /** Returns the merchant's endpoints that events are routed to. */
   endpointsOf(merchantId: string): Iterable<Endpoint> {
     return (this.#endpointsByMerchant.get(merchantId) ?? NO_ENDPOINTS).values();
   }
@@ -142,13 +143,13 @@ export class Directory {
     if (value) for (const keyId of keyIdsOf(value)) this.#countSealed(keyId, 1);
     if (value?.requestsPerSecond === undefined) this.#rates.delete(id);
     else this.#rates.set(id, value.requestsPerSecond);
-    if (value) {
-      this.#endpoints.set(id, value);
+    if (value) this.#endpoints.set(id, value);
+    else this.#endpoints.delete(id);
+    if (value && value.notices === undefined) {
       const siblings = this.#endpointsByMerchant.get(value.merchantId);
       if (siblings) siblings.set(id, value);
       else this.#endpointsByMerchant.set(value.merchantId, new Map([[id, value]]));
     } else if (before) {
-      this.#endpoints.delete(id);
       const siblings = this.#endpointsByMerchant.get(before.merchantId);
       siblings?.delete(id);
       if (siblings?.size === 0) this.#endpointsByMerchant.delete(before.merchantId);

@@ -1,4 +1,4 @@
-import type { EventType } from './event.ts';
+import type { NoticeFormat, WebhookType } from './notices/notice.ts';
 
 export const API_VERSIONS = ['2.2.8', '2.3.8'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
@@ -25,8 +25,8 @@ export interface Endpoint {
   readonly uuid: string;
   readonly merchantId: string;
   readonly url: string;
-  /** null = every type. */
-  readonly subscribedEvents: readonly EventType[] | null;
+  /** null = every type of its kind. */
+  readonly subscribedEvents: readonly WebhookType[] | null;
   readonly status: EndpointStatus;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
@@ -38,6 +38,8 @@ export interface Endpoint {
   readonly headers?: SealedHeaders;
   /** The most requests that it gets in a second; absent: no limit of its own. */
   readonly requestsPerSecond?: number;
+  /** It gets operational notices in this form, and no events. Absent: it gets events. */
+  readonly notices?: NoticeFormat;
   /** Created by the single-URL operation of API 2.2.8. */
   readonly legacy: boolean;
   /** Grows by one with every change. Each attempt records the version it used. */
@@ -54,6 +56,6 @@ export function keyIdsOf(endpoint: Pick<Endpoint, 'secret' | 'prepared' | 'heade
 }
 
 /** Returns whether the filter lets the type through; no filter means all types. */
-export function subscribes(endpoint: Pick<Endpoint, 'subscribedEvents'>, type: EventType): boolean {
+export function subscribes(endpoint: Pick<Endpoint, 'subscribedEvents'>, type: WebhookType): boolean {
   return endpoint.subscribedEvents === null || endpoint.subscribedEvents.includes(type);
 }

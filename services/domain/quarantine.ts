@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { subjectIdOf } from './catalog/subject.ts';
 import { contentFaults } from './content/content-faults.ts';
-import type { DomainEvent, EventType } from './event.ts';
+import type { DomainEvent } from './event.ts';
 import { uuidV5 } from './ids.ts';
+import type { WebhookType } from './notices/notice.ts';
+import type { DeliveryTask } from './task.ts';
 
 /**
  * Why an event cannot be routed, or (`attempt_stalled`) a task is put aside. The bytes are kept; after a fix the record
@@ -66,7 +68,7 @@ export interface EventAbout {
   readonly entityId?: string;
   /** As subjectIdOf returns it; absent also where the event is about its entity. */
   readonly subjectId?: string;
-  readonly type?: EventType;
+  readonly type?: WebhookType;
   /** Not checked: it may be none of the type's. */
   readonly subType?: string;
   /** Milliseconds since the epoch. */
@@ -74,8 +76,9 @@ export interface EventAbout {
 }
 
 /** The head of an event, or of a task for it, which has its subject already. */
-type HasHead = Pick<DomainEvent, 'entityId' | 'type' | 'subType' | 'occurredAt'> &
-  (Pick<DomainEvent, 'data'> | { readonly subjectId: string | null });
+type HasHead =
+  | Pick<DomainEvent, 'entityId' | 'type' | 'subType' | 'occurredAt' | 'data'>
+  | Pick<DeliveryTask, 'entityId' | 'type' | 'subType' | 'occurredAt' | 'subjectId'>;
 
 /** Returns what a whole event, or a task for one, is about. */
 export function aboutOf(event: HasHead): EventAbout {

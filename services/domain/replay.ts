@@ -1,6 +1,6 @@
 import { subTypesOf, typesOf } from './catalog/catalog.ts';
 import { type Endpoint, subscribes } from './endpoint.ts';
-import type { EventType } from './event.ts';
+import { isNoticeType, type WebhookType } from './notices/notice.ts';
 import type { CancelReason } from './outcome.ts';
 
 /**
@@ -32,11 +32,13 @@ export function replays(kind: ReplayKind, because: MissedBecause): boolean {
  * its API version has type and subType.
  */
 export function wouldReceive(
-  endpoint: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'>,
-  { type, subType }: { readonly type: EventType; readonly subType: string },
+  endpoint: Pick<Endpoint, 'subscribedEvents' | 'apiVersion' | 'notices'>,
+  { type, subType }: { readonly type: WebhookType; readonly subType: string },
 ): boolean {
   const { apiVersion } = endpoint;
+  if (isNoticeType(type)) return endpoint.notices !== undefined && subscribes(endpoint, type);
   return (
+    endpoint.notices === undefined &&
     subscribes(endpoint, type) &&
     typesOf(apiVersion).includes(type) &&
     subTypesOf(type, apiVersion).includes(subType)

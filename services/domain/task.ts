@@ -1,7 +1,7 @@
 import type { ApiVersion } from './endpoint.ts';
-import type { EventType } from './event.ts';
+import type { WebhookType } from './notices/notice.ts';
 
-/** Why a delivery exists. `live`: an event was routed. The others were requested by a merchant or operator. */
+/** Why a delivery exists. `live`: an event was routed, or hookrail has an operational notice. The others were requested by a merchant or operator. */
 export const TRIGGERS = ['live', 'test', 'manual', 'replay'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
@@ -25,7 +25,7 @@ export interface DeliveryTask {
   readonly subjectId: string | null;
   /** Rises with the order in which the entity's events were accepted (catalog/sequence.ts); a resend has its event's. */
   readonly sequence: number;
-  readonly type: EventType;
+  readonly type: WebhookType;
   readonly subType: string;
   readonly apiVersion: ApiVersion;
   readonly trigger: Trigger;

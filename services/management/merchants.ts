@@ -1,4 +1,5 @@
 import type { Merchant } from '../domain/merchant.ts';
+import { PLATFORM_MERCHANT_ID } from '../domain/notices/notice.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Actor, AnswerToStore } from '../store/change.ts';
 import type { Merchants, Store } from '../store/store.ts';
@@ -60,15 +61,17 @@ export async function changeMerchant(
 }
 
 /**
- * Closes a merchant for good; `erase`: the service erases the bodies of its events within minutes. A merchant that is closed
- * already stays as it is.
+ * Closes a merchant for good; `erase`: the service erases the bodies of its events within minutes. One that is closed already
+ * stays as it is. Throws Refused for the platform itself: its id could not be given again.
  */
 export async function closeMerchant(
   { store, clock, actor }: Deps,
   merchantId: string,
   { reason, erase = false }: { readonly reason?: string | undefined; readonly erase?: boolean | undefined },
 ): Promise<Merchant> {
-  const merchant = await store.merchants.close(merchantId, { at: clock.wall(), actor, reason, erase });
+  const { merchantId: id } = await findMerchant({ store }, merchantId);
+  if (id === PLATFORM_MERCHANT_ID) throw new Refused('platform_merchant_stays', id);
+  const merchant = await store.merchants.close(id, { at: clock.wall(), actor, reason, erase });
   if (merchant === undefined) throw new Refused('merchant_not_found', merchantId);
   return merchant;
 }

@@ -3,6 +3,7 @@ export type RefusedCode =
   | 'merchant_not_found'
   | 'merchant_exists'
   | 'merchant_closed'
+  | 'platform_merchant_stays'
   | 'incident_replay_not_found'
   | 'replay_ended'
   | 'incident_replay_running'

@@ -1,4 +1,4 @@
-import type { EventType } from '../domain/event.ts';
+import type { WebhookType } from '../domain/notices/notice.ts';
 import { type MissedBecause, wouldReceive } from '../domain/replay.ts';
 import type { MissedEvent, ReplayScope, Replays } from '../store/replays.ts';
 import type { EndpointRecord, Store } from '../store/store.ts';
@@ -13,14 +13,14 @@ const COUNT_MAX = 1_000_000;
 export interface ReplayCount {
   /** COUNT_MAX at most. */
   readonly count: number;
-  readonly byType: Readonly<Partial<Record<EventType, number>>>;
+  readonly byType: Readonly<Partial<Record<WebhookType, number>>>;
   readonly byReason: Readonly<Partial<Record<MissedBecause, number>>>;
 }
 
 /** Returns how many events a replay would send now. */
 export async function countMissed(store: Stored, scope: ReplayScope): Promise<ReplayCount> {
   const endpointOf = endpointLookup(store);
-  const byType: Partial<Record<EventType, number>> = {};
+  const byType: Partial<Record<WebhookType, number>> = {};
   const byReason: Partial<Record<MissedBecause, number>> = {};
   let count = 0;
   for (let place: string | null = null; count < COUNT_MAX; ) {

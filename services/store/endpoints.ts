@@ -7,7 +7,7 @@ import type {
   SealedHeaders,
   SealedSecret,
 } from '../domain/endpoint.ts';
-import type { EventType } from '../domain/event.ts';
+import type { NoticeFormat, WebhookType } from '../domain/notices/notice.ts';
 import type { Actor, AnswerToStore, Changed } from './change.ts';
 
 /** The endpoint as merchants see it: the directory's part and the rest of the record. */
@@ -39,7 +39,7 @@ export interface NewEndpoint {
   /** Canonical ASCII form. */
   readonly url: string;
   readonly description: string;
-  readonly subscribedEvents: readonly EventType[] | null;
+  readonly subscribedEvents: readonly WebhookType[] | null;
   readonly apiVersion: ApiVersion;
   readonly secret: SealedSecret;
   readonly secretHint: string;
@@ -50,6 +50,8 @@ export interface NewEndpoint {
   readonly headers?: SealedHeaders;
   /** Absent: no limit of its own. */
   readonly requestsPerSecond?: number;
+  /** Absent: it gets events. No change makes one kind of the other. */
+  readonly notices?: NoticeFormat;
   /** Absent: active. What a disabled one misses can be replayed once it is enabled. */
   readonly status?: 'active' | 'disabled';
 }
@@ -57,7 +59,7 @@ export interface NewEndpoint {
 export interface EndpointChange {
   readonly url?: string;
   readonly description?: string;
-  readonly subscribedEvents?: readonly EventType[] | null;
+  readonly subscribedEvents?: readonly WebhookType[] | null;
   /** Events that are routed later are rendered in it; what waits for a retry keeps its body. */
   readonly apiVersion?: ApiVersion;
   readonly publicKeySignature?: boolean;

@@ -1,6 +1,7 @@
 /** The events of a merchant in the order of recording: a part of the store port (store.ts). */
-import type { DomainEvent, EventData, EventType } from '../domain/event.ts';
+import type { DomainEvent, EventData } from '../domain/event.ts';
 import type { RoutingVerdict } from '../domain/journal.ts';
+import type { WebhookType } from '../domain/notices/notice.ts';
 import type { FeedPage } from './feed.ts';
 import type { TraceRecord } from './replays.ts';
 
@@ -16,7 +17,7 @@ export interface ListFilter {
   readonly subjectId?: string;
   /** The transaction that the event is about. */
   readonly transactionId?: string;
-  readonly type?: EventType;
+  readonly type?: WebhookType;
   readonly subType?: string;
   readonly since?: number;
   readonly until?: number;

@@ -1,8 +1,8 @@
 /** The feed of a merchant: a part of the store port (store.ts). */
 import type { FailureCode } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
-import type { EventType } from '../domain/event.ts';
 import type { SkipReason } from '../domain/journal.ts';
+import type { WebhookType } from '../domain/notices/notice.ts';
 import type { CancelReason, Outcome } from '../domain/outcome.ts';
 import type { Trigger } from '../domain/task.ts';
 
@@ -12,7 +12,7 @@ interface FeedEvent {
   /** The id of its subject (domain/catalog/subject.ts); null: the entity. */
   readonly subjectId: string | null;
   readonly sequence: number;
-  readonly type: EventType;
+  readonly type: WebhookType;
   readonly subType: string;
 }
 

@@ -1,5 +1,5 @@
 /** The numbers of a merchant: the part of the store port (store.ts) that counts attempts. */
-import type { EventType } from '../domain/event.ts';
+import type { WebhookType } from '../domain/notices/notice.ts';
 
 /** The attempts are counted for each five minutes: a step is a multiple of that. */
 export const METRIC_STEP_MS = 300_000;
@@ -16,7 +16,7 @@ export interface MetricsQuery {
   /** A series for each of these; undefined = one of all attempts. */
   readonly by?: MetricGroup;
   readonly endpointId?: string;
-  readonly type?: EventType;
+  readonly type?: WebhookType;
 }
 
 export interface MetricCounts {

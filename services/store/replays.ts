@@ -3,8 +3,9 @@
  * ("replays") that send them again. A replay's place is stored after each page that was sent, so a crash repeats one
  * page at most.
  */
-import type { EventType } from '../domain/event.ts';
+
 import type { RoutingVerdict } from '../domain/journal.ts';
+import type { WebhookType } from '../domain/notices/notice.ts';
 import type { MissedBecause, ReplayCancelReason, ReplayKind } from '../domain/replay.ts';
 import type { Actor, AnswerToStore } from './change.ts';
 
@@ -22,7 +23,7 @@ export interface ReplayScope {
   readonly since: number;
   readonly until: number;
   /** Null: every type. */
-  readonly types: readonly EventType[] | null;
+  readonly types: readonly WebhookType[] | null;
   /** Only events with these ids, at most REPLAYED_IDS_MAX; null: all. */
   readonly eventIds: readonly string[] | null;
 }
@@ -52,7 +53,7 @@ export interface MissedEvent {
   readonly eventId: string;
   readonly merchantId: string;
   readonly endpointId: string;
-  readonly type: EventType;
+  readonly type: WebhookType;
   readonly subType: string;
   readonly because: MissedBecause;
   /** The event's own delivery; null when none was ever created. */

@@ -11,8 +11,8 @@
 
 import type { FailureCode, ResponseKept } from '../domain/attempt.ts';
 import type { ApiVersion } from '../domain/endpoint.ts';
-import type { EventType } from '../domain/event.ts';
 import type { JournalBatch } from '../domain/journal.ts';
+import type { WebhookType } from '../domain/notices/notice.ts';
 import type { ParkedReason, Trigger } from '../domain/task.ts';
 import type { AnswerToStore } from './change.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -23,6 +23,7 @@ import type { Limits } from './limits.ts';
 import type { Audit, Erasures, Sealings } from './maintenance.ts';
 import type { ApiKeys, Merchants } from './merchants.ts';
 import type { Metrics } from './metrics.ts';
+import type { Notices } from './notices.ts';
 import type { Outbox } from './outbox.ts';
 import type { PortalSessions } from './portal-sessions.ts';
 import type { Replays, TraceRecord } from './replays.ts';
@@ -46,6 +47,7 @@ export interface Store {
   readonly feed: Feed;
   readonly eventFeed: EventFeed;
   readonly replays: Replays;
+  readonly notices: Notices;
   readonly portalSessions: PortalSessions;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -143,7 +145,7 @@ export interface DeliveryRecord {
   readonly subjectId: string | null;
   /** The place of its event among those of the entity (domain/catalog/sequence.ts). */
   readonly sequence: number;
-  readonly type: EventType;
+  readonly type: WebhookType;
   readonly subType: string;
   readonly apiVersion: ApiVersion;
   readonly trigger: Trigger;

@@ -1,13 +1,10 @@
 import type { Argv, CommandModule } from 'yargs';
 import { type ApiVersion, ENDPOINT_STATUSES, type EndpointStatus } from '../../services/domain/endpoint.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
-import { urlAdvice } from '../client/advice.ts';
-import { ApiRefusal } from '../client/api-refusal.ts';
-import { UNDESCRIBED } from '../client/endpoint-names.ts';
 import { type EndpointAnswer, type EndpointChange, MerchantApi } from '../client/merchant-api.ts';
 import { paintStatus } from '../client/timeline.ts';
 import { usage } from '../exit.ts';
-import { parseEventTypes } from '../scenario/event-name.ts';
+import { parseWebhookTypes } from '../scenario/event-name.ts';
 import {
   type CommandOptions,
   type EndpointOptions,
@@ -16,14 +13,9 @@ import {
   type Surroundings,
 } from '../session.ts';
 import { check } from './endpoints/check-endpoint.ts';
-import { CONTROL_OPTIONS, type ControlOptions, controlsOf, newControlsOf } from './endpoints/controls.ts';
-import {
-  API_VERSION_OPTION,
-  EVENTS_OPTION,
-  SIGNATURE_OPTION,
-  TEST_OPTIONS,
-  UPDATE_OPTIONS,
-} from './endpoints/options.ts';
+import { type ControlOptions, controlsOf } from './endpoints/controls.ts';
+import { createCommand, signatureOf, withUrlAdvice } from './endpoints/create-endpoint.ts';
+import { TEST_OPTIONS, UPDATE_OPTIONS } from './endpoints/options.ts';
 import {
   PREPARE_OPTIONS,
   type PrepareOptions,
@@ -36,15 +28,6 @@ import { bringBack, describeEndpoint } from './log/endpoint-lines.ts';
 import { findEndpoint, findEndpointToChange } from './log/find.ts';
 import { type ReplayOptions, replay, replayOptions } from './log/replay.ts';
 import { sendTest } from './send-test.ts';
-
-interface CreateOptions extends CommandOptions, ControlOptions {
-  readonly url: string;
-  readonly description: string;
-  readonly events?: string[];
-  readonly apiVersion?: ApiVersion;
-  readonly disabled: boolean;
-  readonly publicKeySignature?: boolean;
-}
 
 interface UpdateOptions extends EndpointOptions, ControlOptions {
   readonly clearHeaders?: boolean;
@@ -169,38 +152,6 @@ async function remove(api: MerchantApi, { endpoint }: EndpointOptions, { output 
   output.result({ deleted: endpoint }, `deleted ${endpoint}`);
 }
 
-function createCommand(surroundings: Surroundings): CommandModule<object, CreateOptions> {
-  return {
-    command: 'create [url]',
-    describe: 'Register a URL; the signing secret is shown only once',
-    builder: {
-      url: { type: 'string', demandOption: true, describe: 'https URL' },
-      description: { type: 'string', default: UNDESCRIBED, describe: 'A name to recognise it by' },
-      events: { ...EVENTS_OPTION, describe: 'Event types to receive: KYC,fiatToCrypto (default: all)' },
-      'api-version': API_VERSION_OPTION,
-      'public-key-signature': SIGNATURE_OPTION,
-      ...CONTROL_OPTIONS,
-      disabled: { type: 'boolean', default: false, describe: 'Send nothing before it is enabled' },
-    },
-    handler: (options) =>
-      inSession(options, surroundings, async (session) => {
-        const api = new MerchantApi(session.api());
-        const creation = api.createEndpoint({
-          url: options.url,
-          description: options.description,
-          ...(options.events === undefined ? {} : { subscribed_events: parseEventTypes(options.events) }),
-          ...(options.apiVersion === undefined ? {} : { api_version: options.apiVersion }),
-          ...(options.disabled ? { status: 'disabled' as const } : {}),
-          ...signatureOf(options),
-          ...newControlsOf(options, surroundings.environment),
-        });
-        const made = await withUrlAdvice(creation, options.url);
-        session.output.result(made, () => describeEndpoint(made, session.output));
-        session.output.remark(`keep the secret; to send a test: hookrail sim endpoints test ${made.uuid}`);
-      }),
-  };
-}
-
 function listCommand(
   surroundings: Surroundings,
 ): CommandModule<object, CommandOptions & { status?: EndpointStatus }> {
@@ -226,7 +177,7 @@ function listCommand(
 
 async function update(api: MerchantApi, options: UpdateOptions, session: Session): Promise<void> {
   if (options.events && options.allEvents) throw usage('--events and --all-events cannot be combined');
-  const subscribed = options.allEvents ? null : options.events && parseEventTypes(options.events);
+  const subscribed = options.allEvents ? null : options.events && parseWebhookTypes(options.events);
   const { url, description, apiVersion } = options;
   const given: EndpointChange = {
     ...(url === undefined ? {} : { url }),
@@ -242,17 +193,6 @@ async function update(api: MerchantApi, options: UpdateOptions, session: Session
     );
   }
   await withUrlAdvice(change(api, options.endpoint, given, session), url ?? '');
-}
-
-function signatureOf({ publicKeySignature: isAsked }: Pick<CreateOptions, 'publicKeySignature'>) {
-  return isAsked === undefined ? {} : { public_key_signature: isAsked };
-}
-
-/** Explains the refusal of a URL. */
-async function withUrlAdvice<T>(change: Promise<T>, url: string): Promise<T> {
-  return change.catch((error: unknown) => {
-    throw error instanceof ApiRefusal ? urlAdvice(error, url) : error;
-  });
 }
 
 async function change(

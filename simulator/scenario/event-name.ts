@@ -1,5 +1,6 @@
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
+import { isNoticeType, type WebhookType } from '../../services/domain/notices/notice.ts';
 import { didYouMean, meantName } from '../../services/messages/did-you-mean.ts';
 import { type CommandFailure, mistyped, usage } from '../exit.ts';
 import { layout } from '../terminal/width.ts';
@@ -89,4 +90,10 @@ export function eventTable(width: number): string {
     EVENT_TYPES.map((type) => [`  ${type}`, SUB_TYPES[type].join(' ')]),
     width,
   );
+}
+
+/** Returns types of events and of operational notices: which of them fit the endpoint's kind, the service says. */
+export function parseWebhookTypes(texts: readonly string[]): WebhookType[] {
+  const names = texts.flatMap((text) => text.split(',')).map((text) => text.trim());
+  return names.flatMap((name) => (isNoticeType(name) ? [name] : parseEventTypes([name])));
 }

@@ -6,6 +6,7 @@ import { FAILURE_CODES } from '../../services/domain/attempt.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { ENDPOINT_URL_RULES } from '../../services/domain/endpoint-url.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { NOTICE_TYPES } from '../../services/domain/notices/notice.ts';
 import { openapi, operations } from '../support/api/openapi-check.ts';
 
 const codes = Object.keys(ERROR_CODES);
@@ -72,6 +73,8 @@ describe('the lists of values in the API description', () => {
   test('are exact in requests, and known values in answers', () => {
     expect(schemas.EventTypeRequested.enum).toEqual([...EVENT_TYPES]);
     expect(schemas.EventType['x-known-values']).toEqual([...EVENT_TYPES]);
+    expect(schemas.WebhookTypeRequested.enum).toEqual([...EVENT_TYPES, ...NOTICE_TYPES]);
+    expect(schemas.WebhookType['x-known-values']).toEqual([...EVENT_TYPES, ...NOTICE_TYPES]);
     expect(schemas.FailureCode['x-known-values']).toEqual([...FAILURE_CODES]);
     expect(schemas.CreateWebhookEndpoint.properties.api_version.enum).toEqual([...API_VERSIONS]);
     expect(openapi.components.parameters.ApiVersion.schema.enum).toEqual([...API_VERSIONS]);

@@ -7,6 +7,9 @@ import { describe, expect, test } from 'vitest';
 import { fieldsOf, isShown, SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { NOTICE_TYPES } from '../../services/domain/notices/notice.ts';
+import { NOTICE_CATALOG } from '../../services/domain/notices/notice-catalog.ts';
+import { renderNotice } from '../../services/domain/notices/render-notice.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
 import { mismatch, openapi } from '../support/api/openapi-check.ts';
@@ -21,6 +24,7 @@ const SORTS = EVENT_TYPES.flatMap((type) =>
     })),
   ),
 );
+const UUID = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
 const schema = (name: string) => `/components/schemas/${name}`;
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed bodies.
@@ -29,8 +33,8 @@ function examplesOf(type: string): [string, any][] {
   return Object.entries<{ value: object }>(examples).map(([name, { value }]) => [name, value]);
 }
 
-test('the API description has a webhook per event type', () => {
-  expect(Object.keys(openapi.webhooks)).toEqual([...EVENT_TYPES]);
+test('the API description has a webhook per event type, and one for operational notices', () => {
+  expect(Object.keys(openapi.webhooks)).toEqual([...EVENT_TYPES, 'operationalNotice']);
 });
 
 describe.each(SORTS)('the webhook $name', ({ type, version, subType, name }) => {
@@ -55,6 +59,23 @@ describe.each(SORTS)('the webhook $name', ({ type, version, subType, name }) => 
       }
     }
   });
+});
+
+test.each(NOTICE_TYPES)('the notice %s is valid in each subType, and not without a field', (type) => {
+  const name = schema(`notice.${type}`);
+  const { subTypes, sample } = NOTICE_CATALOG[type];
+  for (const subType of Object.keys(subTypes)) {
+    const notice = { noticeId: UUID, type, subType, merchantId: UUID, endpointId: null, at: 0, data: sample };
+    const body = JSON.parse(Buffer.from(renderNotice(notice, 'json')).toString('utf8'));
+    expect(mismatch(name, body)).toBeUndefined();
+    expect(JSON.stringify(body)).not.toMatch(/undefined|NaN/);
+    for (const field of Object.keys(body.data)) {
+      const { [field]: _left, ...data } = body.data;
+      expect([field, mismatch(name, { ...body, data })]).not.toEqual([field, undefined]);
+    }
+    const slack = JSON.parse(Buffer.from(renderNotice(notice, 'slack')).toString('utf8'));
+    expect(mismatch(schema('notice.slack'), slack)).toBeUndefined();
+  }
 });
 
 test('every webhook example is of a known type and subType', () => {

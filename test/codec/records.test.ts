@@ -83,6 +83,7 @@ const change = fc.oneof(
     value: or(
       fc.oneof(
         fc.record(endpointFields),
+        fc.record({ ...endpointFields, notices: text }),
         fc.record({ ...endpointFields, prepared: fc.record({ keyId: text, ciphertext: text }) }),
         fc.record({
           ...endpointFields,

@@ -5,6 +5,7 @@ import { journalContract } from './journal/store-journal.ts';
 import { checksContract } from './management/store-checks.ts';
 import { controlsContract } from './management/store-controls.ts';
 import { managementContract } from './management/store-management.ts';
+import { noticesContract } from './management/store-notices.ts';
 import { outboxContract } from './management/store-outbox.ts';
 import { platformContract } from './management/store-platform.ts';
 import { portalSessionsContract } from './management/store-portal-sessions.ts';
@@ -40,6 +41,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     describe('with prepared secrets', () => secretsContract(test));
     describe('with headers and limits', () => controlsContract(test));
     describe('with checks of endpoints', () => checksContract(test));
+    describe('with operational notices', () => noticesContract(test));
     answersContract(test);
     limitsContract(test);
     leasesContract(test);

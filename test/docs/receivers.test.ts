@@ -5,6 +5,8 @@
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../scripts/free-ports.ts';
+import { NOTICE_TYPES } from '../../services/domain/notices/notice.ts';
+import { noticeSample } from '../../services/samples/notice-sample.ts';
 import {
   isInstalled,
   RUNTIMES,
@@ -56,6 +58,17 @@ describe.each(installed)('the $name receiver', { timeout: RUN_MAX_MS }, (runtime
     // The last one comes after all that must not be handled: when it is there, nothing else will be.
     expect(await post(url, other)).toBe(200);
     expect(await handled(2)).toEqual([`received ${first.id} fiatToCrypto`, `received ${other.id} KYC`]);
+  });
+
+  test('handles operational notices like events', async () => {
+    running = await startReceiverIn(runtime, SECRET, await freePort());
+    const { url, handled } = running;
+    const notices = NOTICE_TYPES.map((type) => ({
+      ...{ type, ...webhook(type) },
+      body: Buffer.from(noticeSample(type, 'json')).toString('utf8'),
+    }));
+    for (const notice of notices) expect(await post(url, notice)).toBe(200);
+    expect(await handled(notices.length)).toEqual(notices.map(({ id, type }) => `received ${id} ${type}`));
   });
 
   test('takes the signature as proof where Authorization is missing or another, and names the settings', async () => {

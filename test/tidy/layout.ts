@@ -34,7 +34,7 @@ const station = (name: string): Part => ({
   instead: STATION_INSTEAD,
 });
 
-const STATIONS = ['api', 'router', 'sender', 'recorder', 'relay', 'replayer'] as const;
+const STATIONS = ['api', 'router', 'sender', 'recorder', 'relay', 'replayer', 'notifier'] as const;
 
 export const PARTS: readonly Part[] = [
   {

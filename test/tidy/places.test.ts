@@ -20,7 +20,9 @@ test.each([
   ['disabledAt', 'disabled_at'],
 ])('a field of an endpoint, such as %s, is named in at most 11 files', (field, column) => {
   const name = new RegExp(`\\b(${field}|${column})\\b`);
-  const naming = services.filter(({ text }) => name.test(text)).map(({ path }) => path);
+  // The data of a notice has fields of its own, some of the same names.
+  const others = services.filter(({ path }) => !path.includes('/notices/'));
+  const naming = others.filter(({ text }) => name.test(text)).map(({ path }) => path);
   expect(naming.length, naming.join('\n')).toBeLessThanOrEqual(11);
   expect(naming.length).toBeGreaterThan(0);
 });

@@ -15,6 +15,8 @@ export interface Fields {
 interface Props {
   readonly fields: Fields;
   readonly version: ApiVersion;
+  /** It gets operational notices. */
+  readonly isOperational?: boolean;
   readonly onChange: (change: Partial<Fields>) => void;
   readonly error: Error | null;
 }
@@ -30,7 +32,7 @@ function faultAt(error: Error | null, pointer: string): string | undefined {
 }
 
 /** The fields of an endpoint; a refusal is shown at the field that it is about. */
-export function EndpointFields({ fields, version, onChange, error }: Props) {
+export function EndpointFields({ fields, version, isOperational = false, onChange, error }: Props) {
   const [url, description, filter] = ['/url', '/description', '/subscribed_events'].map((pointer) =>
     faultAt(error, pointer),
   );
@@ -57,12 +59,19 @@ export function EndpointFields({ fields, version, onChange, error }: Props) {
         onChange={(text) => onChange({ description: text })}
         fault={description}
       />
-      <FilterField
-        filter={fields.subscribed_events}
-        version={version}
-        onChange={(types) => onChange({ subscribed_events: types })}
-        fault={filter}
-      />
+      {isOperational ? (
+        <p className="note">
+          It gets operational notices, and no events. Which types of notices is changed by the API:{' '}
+          <code>subscribed_events</code>.
+        </p>
+      ) : (
+        <FilterField
+          filter={fields.subscribed_events}
+          version={version}
+          onChange={(types) => onChange({ subscribed_events: types })}
+          fault={filter}
+        />
+      )}
       {isShown ? null : <ErrorPanel error={error} />}
       {isShown && requestId !== null ? (
         <p className="note">

@@ -34,6 +34,7 @@ export function Settings({ endpoint }: { readonly endpoint: Endpoint }) {
         <EndpointFields
           {...{ fields, error }}
           version={endpoint.api_version as ApiVersion}
+          isOperational={endpoint.kind === 'operational'}
           onChange={change}
         />
         <Check isOn={fields.public_key_signature} onChange={(is) => change({ public_key_signature: is })}>

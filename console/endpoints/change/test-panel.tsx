@@ -34,9 +34,11 @@ function namesOf({ subscribed_events: filter, api_version: version }: Endpoint):
 }
 
 /** Returns why no test can be sent; undefined: one can. */
-function useWhyNoTest(): string | undefined {
+function useWhyNoTest({ kind }: Endpoint): string | undefined {
   const readOnly = useReadOnly();
   const isSandbox = useSession()?.environment === 'sandbox';
+  if (kind === 'operational')
+    return 'There are no tests of notices: rotate the secret of another endpoint, which is told.';
   return isSandbox ? readOnly : 'There are no tests in production: the next delivery shows whether it works.';
 }
 
@@ -66,7 +68,7 @@ export function TestForm({ endpoint, signedWith, onAccepted }: TestFormProps) {
   const names = namesOf(endpoint);
   const [chosen, setChosen] = useState<string>();
   const name = names.find((one) => one === chosen) ?? names.find((one) => USUAL.test(one)) ?? names[0] ?? '';
-  const whyNot = useWhyNoTest();
+  const whyNot = useWhyNoTest(endpoint);
   const { mutate, data, error, isPending } = useChange(() => {
     const [type, subType = ''] = name.split('/') as [EventType, string];
     const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { QuarantinedHead } from '../../broker/broker.ts';
 import { subjectIdFrom, subjectKindOf } from '../../domain/catalog/subject.ts';
-import { isUuid } from '../../domain/ids.ts';
+import { deliveryId, isUuid } from '../../domain/ids.ts';
 import type { Store } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
@@ -25,7 +25,7 @@ type Finder = (store: Store, merchantId: string, id: string) => Promise<Found | 
 const ENDPOINTS = '/merchant/webhook-endpoints';
 
 /** Every kind of id that a merchant may come with. */
-const FINDERS: readonly Finder[] = [event, subject, entity, delivery, endpoint, replay, request];
+const FINDERS: readonly Finder[] = [event, subject, entity, delivery, endpoint, replay, notice, request];
 
 /** GET /merchant/lookup/{any_id}: says what an id is, and where it is described. */
 export function lookUp(context: ApiContext): RequestHandler {
@@ -133,6 +133,24 @@ async function replay({ replays }: Store, merchantId: string, id: string): Promi
     summary: `A replay, ${status}: ${published} of ${count} events are sent.`,
     path: `${ENDPOINTS}/${endpointId}/replays/${id}`,
   };
+}
+
+/** An operational notice, by its `webhook-id`, that was sent to an endpoint of the merchant. */
+async function notice(store: Store, merchantId: string, id: string): Promise<Found | undefined> {
+  const found = isUuid(id) ? await store.notices.get(id) : undefined;
+  if (!found) return undefined;
+  const { type, subType, at } = found;
+  const recipients = await store.notices.recipients(merchantId);
+  for (const { merchantId: owner, uuid } of recipients) {
+    const sent = deliveryId(id, uuid);
+    if (owner !== merchantId || !(await store.log.delivery(merchantId, uuid, sent))) continue;
+    return {
+      kind: 'notice',
+      summary: `The operational notice ${type}/${subType} of ${timestamp(at)}.`,
+      path: `${ENDPOINTS}/${uuid}/deliveries/${sent}`,
+    };
+  }
+  return undefined;
 }
 
 /** A request that changed something: what others did is not kept. */

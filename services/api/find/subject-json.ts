@@ -1,8 +1,8 @@
 import { subjectIdFrom, transactionIdOf } from '../../domain/catalog/subject.ts';
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 
 interface About {
-  readonly type: EventType;
+  readonly type: WebhookType;
   readonly entityId: string;
   readonly subjectId: string | null;
   readonly sequence: number;

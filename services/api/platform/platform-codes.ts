@@ -35,4 +35,9 @@ export const PLATFORM_CODES = {
     title: 'The replay has ended',
     hint: 'Read it with GET /platform/replays/{incident_replay_id}.',
   },
+  platform_merchant_stays: {
+    status: 409,
+    title: 'The platform itself cannot be closed',
+    hint: 'It gets the notices of all merchants, and its id is reserved: delete its endpoints, or revoke its keys.',
+  },
 } as const;

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { QuarantinedFound, QuarantinedHead } from '../../broker/broker.ts';
-import type { EventType } from '../../domain/event.ts';
+import { isNoticeType, type WebhookType } from '../../domain/notices/notice.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import type { EventListed, PublishRights } from '../../store/store.ts';
 import type { ApiContext } from '../context.ts';
@@ -21,7 +21,7 @@ interface Sent {
   readonly publishedBy?: string | undefined;
   readonly merchantId: string | null;
   /** Absent: it is not known. */
-  readonly type?: EventType;
+  readonly type?: WebhookType;
 }
 
 /**
@@ -49,7 +49,7 @@ export function readPublished(context: ApiContext, accepted: AcceptedEvents): Re
 /** Returns whether a key published an event or could have: what it may not publish does not exist for it. */
 function maySee({ keyId, types, merchants }: Asking, { publishedBy, merchantId, type }: Sent): boolean {
   if (publishedBy === keyId) return true;
-  const isOfType = types === undefined || (type !== undefined && types.includes(type));
+  const isOfType = types === undefined || (type !== undefined && !isNoticeType(type) && types.includes(type));
   const isOfMerchant = merchants === undefined || (merchantId !== null && merchants.includes(merchantId));
   return isOfType && isOfMerchant;
 }

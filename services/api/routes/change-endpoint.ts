@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { HeaderGiven } from '../../domain/controls/custom-headers.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import { createReplay } from '../../management/replays.ts';
 import type { ReplayScope } from '../../store/replays.ts';
 import type { EndpointChange, EndpointRecord } from '../../store/store.ts';
@@ -22,7 +22,7 @@ interface UpdateBody {
   readonly url?: string;
   readonly description?: string;
   readonly status?: 'active' | 'disabled';
-  readonly subscribed_events?: readonly EventType[] | null;
+  readonly subscribed_events?: readonly WebhookType[] | null;
   readonly api_version?: ApiVersion;
   readonly public_key_signature?: boolean;
   readonly headers?: readonly HeaderGiven[] | null;
@@ -50,7 +50,8 @@ async function update(context: ApiContext, request: Request, response: Response)
   const { status, subscribedEvents, apiVersion } = { ...before, ...change };
   const replay = await replayAfter(context, { ...before, status }, request.body);
   const isRefiltered = change.subscribedEvents !== undefined || change.apiVersion !== undefined;
-  const warnings = isRefiltered ? filterWarnings({ subscribedEvents, apiVersion }) : [];
+  const { notices } = before;
+  const warnings = isRefiltered ? filterWarnings({ subscribedEvents, apiVersion, notices }) : [];
   const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
     at: wholeNow(context.clock),
     actor: actorOf(response),

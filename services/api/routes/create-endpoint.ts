@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { HeaderGiven } from '../../domain/controls/custom-headers.ts';
 import { API_VERSION_DEFAULT, type ApiVersion } from '../../domain/endpoint.ts';
 import { checkEndpointUrl, type EndpointUrlPolicy } from '../../domain/endpoint-url.ts';
-import type { EventType } from '../../domain/event.ts';
+import type { NoticeFormat, WebhookType } from '../../domain/notices/notice.ts';
 import { secretHint } from '../../domain/secret.ts';
 import type { EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -19,12 +19,15 @@ interface CreateBody {
   readonly url: string;
   readonly description: string;
   /** Null is every type, as in an update. */
-  readonly subscribed_events?: readonly EventType[] | null;
+  readonly subscribed_events?: readonly WebhookType[] | null;
   readonly api_version?: ApiVersion;
   readonly status?: 'active' | 'disabled';
   readonly public_key_signature?: boolean;
   readonly headers?: readonly HeaderGiven[] | null;
   readonly requests_per_second?: number | null;
+  readonly kind?: 'events' | 'operational';
+  /** Only with the kind `operational`. */
+  readonly format?: NoticeFormat;
 }
 
 /** POST /merchant/webhook-endpoints: responds with the secret (docs/decisions.md, "Endpoint operations"). */
@@ -64,9 +67,10 @@ async function create(
     ...(headers ? { headers } : {}),
     ...(body.requests_per_second ? { requestsPerSecond: body.requests_per_second } : {}),
     status: body.status ?? 'active',
+    ...noticesOf(body),
   };
   requireSigningKey(context, endpoint.publicKeySignature);
-  const warnings = filterWarnings(endpoint);
+  const warnings = filterWarnings({ ...endpoint, notices: endpoint.notices });
   const disabled =
     endpoint.status === 'disabled' ? ({ disabledAt: at, disabledReason: 'manual' } as const) : {};
   const record = { ...BRAND_NEW, ...endpoint, ...disabled, createdAt: at, updatedAt: at };
@@ -123,8 +127,19 @@ export function acceptedUrl(raw: string, pointer: string, policy: EndpointUrlPol
 }
 
 /** Removes duplicates; no filter = every type. */
-export function foldedFilter(types: readonly EventType[] | null | undefined): readonly EventType[] | null {
+export function foldedFilter(
+  types: readonly WebhookType[] | null | undefined,
+): readonly WebhookType[] | null {
   return types === undefined || types === null ? null : [...new Set(types)];
+}
+
+/** Returns the form of an operational endpoint's notices; nothing for one that gets events. */
+function noticesOf({ kind, format }: CreateBody): Pick<EndpointRecord, 'notices'> {
+  if (kind === 'operational') return { notices: format ?? 'json' };
+  if (format === undefined) return {};
+  const detail = 'belongs to operational notices: send kind: operational with it, or leave it out';
+  const errors = [{ pointer: '/format', code: 'unknown_field', detail } as const];
+  throw new ApiError('validation_error', `/format: ${detail}.`, { errors });
 }
 
 export function urlTaken(existingUuid: string): ApiError {

@@ -1,5 +1,6 @@
 import { typesOf } from '../../domain/catalog/catalog.ts';
 import type { Endpoint } from '../../domain/endpoint.ts';
+import { isNoticeType, typesFor, type WebhookType } from '../../domain/notices/notice.ts';
 import { ApiError } from '../problem.ts';
 
 interface Warning {
@@ -14,9 +15,15 @@ interface Warning {
 export function filterWarnings({
   subscribedEvents,
   apiVersion,
-}: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'>): readonly Warning[] {
+  notices,
+}: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'> & {
+  readonly notices: Endpoint['notices'] | undefined;
+}): readonly Warning[] {
+  requireKind(subscribedEvents ?? [], notices !== undefined);
+  // Notices are the same in every version.
+  if (notices !== undefined) return [];
   const has = typesOf(apiVersion);
-  const missing = (subscribedEvents ?? []).filter((type) => !has.includes(type));
+  const missing = (subscribedEvents ?? []).filter((type) => !isNoticeType(type) && !has.includes(type));
   if (missing.length === 0) return [];
   const detail = `Version ${apiVersion} does not have ${missing.join(', ')}`;
   if (missing.length === subscribedEvents?.length) {
@@ -24,4 +31,16 @@ export function filterWarnings({
     throw new ApiError('type_not_in_api_version', `${detail}; ${remedy}`);
   }
   return [{ code: 'type_not_in_api_version', detail: `${detail}: they are not sent to this endpoint.` }];
+}
+
+/** Refuses types that an endpoint of this kind never gets. */
+export function requireKind(types: readonly WebhookType[], isOperational: boolean): void {
+  const allowed = typesFor(isOperational);
+  const others = types.filter((type) => !allowed.includes(type));
+  if (others.length === 0) return;
+  const kind = isOperational ? 'operational' : 'events';
+  throw new ApiError(
+    'type_not_of_kind',
+    `The endpoint is of kind ${kind} and does not get ${others.join(', ')}; its types are ${allowed.join(', ')}.`,
+  );
 }

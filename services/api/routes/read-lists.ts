@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
-import type { EventType } from '../../domain/event.ts';
 import type { RoutingVerdict } from '../../domain/journal.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import type { DeliveryStatus, MerchantLists } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
@@ -67,7 +67,7 @@ export function listEvents(context: ApiContext): RequestHandler {
 
 /** Returns the conditions and the page that both lists accept, as the store has them. */
 export function filterOf(query: URLSearchParams) {
-  const type = query.get('type') as EventType | null;
+  const type = query.get('type') as WebhookType | null;
   const subType = query.get('subType');
   const endpointId = query.get('endpoint_uuid');
   const since = timeOf('/query/since', query.get('since'));

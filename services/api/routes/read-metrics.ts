@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import {
   METRIC_STEP_MS,
   type MetricCounts,
@@ -38,7 +38,7 @@ export function getMetrics(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const query = queryOf(request);
     const by = query.get('by') as MetricGroup | null;
-    const type = query.get('type') as EventType | null;
+    const type = query.get('type') as WebhookType | null;
     const endpointId = query.get('endpoint_uuid');
     const period = periodOf(query, context.clock.wall());
     const series = await context.store.metrics.read(merchantOf(response), {

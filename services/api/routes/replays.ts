@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { subjectIdFrom } from '../../domain/catalog/subject.ts';
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import type { ReplayKind } from '../../domain/replay.ts';
 import { createReplay } from '../../management/replays.ts';
 import { countMissed } from '../../replayer/count-missed.ts';
@@ -21,7 +21,7 @@ interface ReplayBody {
   readonly since?: string;
   readonly until?: string;
   readonly only: ReplayKind;
-  readonly types?: readonly EventType[];
+  readonly types?: readonly WebhookType[];
   readonly event_uuids?: readonly string[];
   readonly subject_uuid?: string;
   readonly dry_run?: boolean;

@@ -16,6 +16,7 @@ import { type ApiContext, auditRequest, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
+import { requireKind } from './filter-warnings.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
 import { notPrepared } from './secrets.ts';
@@ -48,6 +49,7 @@ export function testEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
     const body: TestBody = request.body;
+    requireKind([body.type], endpoint.notices !== undefined);
     checkCombination(body, endpoint.apiVersion);
     if (body.signed_with === 'prepared' && !endpoint.prepared) throw notPrepared();
     const event = sampleOf(context, endpoint, body);

@@ -1,5 +1,5 @@
 import { transactionIdOf } from '../../domain/catalog/subject.ts';
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import type { Feed, FeedEntry } from '../../store/feed.ts';
 import { aboutOf } from '../find/subject-json.ts';
 import type { Chunk } from './merchant-tail.ts';
@@ -9,7 +9,7 @@ import { wantedText } from './stream-text.ts';
 const WITH_BODIES_MAX = 50;
 
 interface Wanted extends ReturnType<typeof aboutOf> {
-  readonly type?: EventType;
+  readonly type?: WebhookType;
   readonly endpointId?: string;
 }
 
@@ -50,7 +50,7 @@ export class StreamView {
 
 /** Returns what a request wants of the stream; undefined = all of it, as others do. */
 export function viewOf(query: URLSearchParams): { wanted: Wanted; withBodies: boolean } | undefined {
-  const type = query.get('type') as EventType | null;
+  const type = query.get('type') as WebhookType | null;
   const endpointId = query.get('endpoint_uuid')?.toLowerCase();
   const wanted = {
     ...aboutOf(query),

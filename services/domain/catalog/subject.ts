@@ -4,6 +4,7 @@
  */
 import { type DomainEvent, EVENT_TYPES, type EventType } from '../event.ts';
 import { isUuid } from '../ids.ts';
+import { isNoticeType, type WebhookType } from '../notices/notice.ts';
 import { subjectFieldOf } from './catalog.ts';
 
 /** The longest id that is kept as a subject, in UTF-16 units: an id of a bank may be no UUID. */
@@ -37,7 +38,8 @@ export function subjectIdFrom(text: string): string | null {
 }
 
 /** Returns the id of the transaction that an event is about; null when it is about something else. */
-export function transactionIdOf(type: EventType, subjectId: string | null): string | null {
+export function transactionIdOf(type: WebhookType, subjectId: string | null): string | null {
+  if (isNoticeType(type)) return null;
   return subjectFieldOf(type) === 'transactionUuid' ? subjectId : null;
 }
 
@@ -60,7 +62,7 @@ const KIND_OF_TYPE: Partial<Readonly<Record<EventType, SubjectKind>>> = {
 };
 
 /** Returns the kind of thing that an event is about. */
-export function subjectKindOf(type: EventType, subjectId: string | null): SubjectKind {
-  if (subjectId === null) return 'entity';
+export function subjectKindOf(type: WebhookType, subjectId: string | null): SubjectKind {
+  if (subjectId === null || isNoticeType(type)) return 'entity';
   return KIND_OF_TYPE[type] ?? (subjectFieldOf(type) === 'transactionUuid' ? 'transaction' : 'entity');
 }

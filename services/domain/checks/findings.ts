@@ -74,7 +74,13 @@ export interface Certificate {
 
 export function secured({ tlsVersion, names, chain, until }: Certificate, now: number): Finding {
   const days = Math.floor((until - now) / DAY_MS);
-  const facts = { tls_version: tlsVersion, names, chain, days_left: days };
+  const facts = {
+    tls_version: tlsVersion,
+    names,
+    chain,
+    days_left: days,
+    valid_until: new Date(until).toISOString(),
+  };
   const says = `${tlsVersion}; the certificate is for ${listed(names)}, its chain is trusted, and it ends in ${days} days.`;
   if (days >= DAYS_LEFT_MIN) return ok(says, facts);
   return warning(says, 'Renew the certificate, and have the server load the new one.', facts);

@@ -5,7 +5,7 @@ import type { Merchant } from '../merchant.ts';
 /**
  * The bytes of a directory record that its seal is made of: everything that decides what is sent where. Each value has a
  * tag and, where it is not of one length, its length, so that no two records have the same bytes. A change of the fields
- * or of their order needs another heading.
+ * or of their order needs another heading; a field that is added goes to laterValues.
  */
 const HEADING = 'hookrail directory record 2';
 
@@ -44,23 +44,30 @@ function merchantValues(merchant: Merchant): Value[] {
 function endpointValues(endpoint: Endpoint): Value[] {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
     endpoint;
-  const { publicKeySignature, headers, requestsPerSecond } = endpoint;
+  const { publicKeySignature } = endpoint;
   return [
     ...[text(uuid), text(merchantId), text(url)],
     subscribedEvents === null ? null : texts(subscribedEvents),
     ...[text(status), text(apiVersion), text(secret.keyId), text(secret.ciphertext)],
     prepared === undefined ? null : texts([prepared.keyId, prepared.ciphertext]),
     ...[logical(publicKeySignature), logical(legacy), whole(version)],
-    // Last, and only where there is one: the seals of records without them stay as they were.
-    ...(headers === undefined && requestsPerSecond === undefined
-      ? []
-      : [
-          headers === undefined
-            ? null
-            : texts([headers.sealed.keyId, headers.sealed.ciphertext, ...headers.names]),
-          requestsPerSecond === undefined ? null : whole(requestsPerSecond),
-        ]),
+    ...laterValues(endpoint),
   ];
+}
+
+/**
+ * Returns the fields that were added to endpoints after the heading was chosen: in the order in which they were added, as
+ * far as the last that the record has. So the seals of records without them stay as they were.
+ */
+function laterValues({ headers, requestsPerSecond, notices }: Endpoint): Value[] {
+  const all = [
+    headers === undefined ? null : texts([headers.sealed.keyId, headers.sealed.ciphertext, ...headers.names]),
+    requestsPerSecond === undefined ? null : whole(requestsPerSecond),
+    notices === undefined ? null : text(notices),
+  ];
+  if (notices !== undefined) return all;
+  // These two were added together.
+  return headers === undefined && requestsPerSecond === undefined ? [] : all.slice(0, 2);
 }
 
 /** Returns the position after the value. */

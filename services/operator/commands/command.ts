@@ -26,6 +26,7 @@ export interface OperatorDeps {
     | 'log'
     | 'lists'
     | 'replays'
+    | 'notices'
     | 'audit'
     | 'sealings'
     | 'erasures'

@@ -19,6 +19,8 @@ const WORDS: Readonly<Record<RefusedCode, (about: string) => string>> = {
   merchant_not_found: (id) => `there is no merchant ${id}: see merchants list`,
   merchant_exists: (id) => `merchant ${id} exists already`,
   merchant_closed: (id) => `merchant ${id} is closed, for good: see merchants get`,
+  platform_merchant_stays: (id) =>
+    `merchant ${id} is the platform itself, which gets the notices of all merchants, and stays: delete its endpoints or revoke its keys`,
   incident_replay_not_found: (id) => `there is no replay ${id}: see replay list`,
   replay_ended: (id) => `replay ${id} has ended already: see replay get`,
   incident_replay_running: (id) => `replay ${id} is running: wait for it to end, or use replay cancel`,

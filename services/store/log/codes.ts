@@ -1,7 +1,8 @@
 import type { FailureCode } from '../../domain/attempt.ts';
 import type { ApiVersion } from '../../domain/endpoint.ts';
-import type { EntityKind, EventType } from '../../domain/event.ts';
+import type { EntityKind } from '../../domain/event.ts';
 import type { SkipReason } from '../../domain/journal.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import type { CancelReason } from '../../domain/outcome.ts';
 import type { ParkedReason, Trigger } from '../../domain/task.ts';
 import type { DeliveryStatus } from '../store.ts';
@@ -73,7 +74,7 @@ export const SKIP_REASON = codes<SkipReason>('skip reason', {
   subtype_not_in_api_version: 5,
 });
 
-export const EVENT_TYPE = codes<EventType>('event type', {
+export const EVENT_TYPE = codes<WebhookType>('event type', {
   fiatToCrypto: 1,
   cryptoToFiat: 2,
   KYC: 3,
@@ -87,6 +88,17 @@ export const EVENT_TYPE = codes<EventType>('event type', {
   duplicateUser: 11,
   senderNameMismatch: 12,
   otpNotification: 13,
+  // Operational notices.
+  'endpoint.failing': 101,
+  'endpoint.disabled': 102,
+  'endpoint.recovered': 103,
+  'delivery.exhausted': 104,
+  'events.delayed': 105,
+  'events.lost': 106,
+  'events.quarantined': 107,
+  'certificate.expiring': 108,
+  'source_addresses.changing': 109,
+  'secret.rotated': 110,
 });
 
 export const FAILURE_CODE = codes<FailureCode>('failure code', {

@@ -2,6 +2,8 @@ import type { HealthPolicy } from '../../domain/health.ts';
 import { RecordSeals, type SealKeys } from '../../domain/seals/record-seals.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import type { Reads } from '../rules/reads.ts';
+import type { Writes } from '../rules/writes.ts';
 import type { Store } from '../store.ts';
 import { UsedKeys } from '../used-keys.ts';
 import type { PostgresAddress } from './client/postgres-address.ts';
@@ -84,10 +86,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     log?.warn({ event: 'store_set_back' }, SET_BACK);
   };
   return {
-    merchants: { ...reads.merchants, ...writes.merchants },
+    ...ruled(reads, writes),
     keys: { ...reads.keys, ...writes.keys, touch: (keyId, at) => used.add(keyId, at) },
-    endpoints: { ...reads.endpoints, ...writes.endpoints },
-    answers: writes.answers,
     limits: new PostgresLimits(database),
     leases,
     outbox,
@@ -97,9 +97,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     feed,
     eventFeed: new PostgresEventFeed({ database, names }),
     replays,
-    portalSessions: { ...reads.portalSessions, ...writes.portalSessions },
-    audit: { ...reads.audit, ...writes.audit },
-    sealings: { ...reads.sealings, ...writes.sealings },
     erasures: { ...reads.erasures, ...writes.erasures, ...postgresErasures({ database, leaves }) },
     status: () => ({
       reachable: database.isReachable,
@@ -115,6 +112,19 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       await used.flush();
       await database.close();
     },
+  };
+}
+
+/** Returns the parts of the port for which the rules are all. */
+function ruled(reads: Reads, writes: Writes) {
+  return {
+    merchants: { ...reads.merchants, ...writes.merchants },
+    endpoints: { ...reads.endpoints, ...writes.endpoints },
+    answers: writes.answers,
+    notices: { ...reads.notices, ...writes.notices },
+    portalSessions: { ...reads.portalSessions, ...writes.portalSessions },
+    audit: { ...reads.audit, ...writes.audit },
+    sealings: { ...reads.sealings, ...writes.sealings },
   };
 }
 

@@ -7,6 +7,7 @@ type Columns = Omit<
   | 'uuid'
   | 'merchant_id'
   | 'legacy'
+  | 'notices'
   | 'version'
   | 'created_at'
   | 'failure_count'

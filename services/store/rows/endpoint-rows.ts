@@ -2,8 +2,8 @@ import type { FailureCode } from '../../domain/attempt.ts';
 import type { EndpointCheck } from '../../domain/checks/endpoint-check.ts';
 import type { DirectoryChange } from '../../domain/directory.ts';
 import type { ApiVersion, Endpoint, EndpointStatus } from '../../domain/endpoint.ts';
-import type { EventType } from '../../domain/event.ts';
 import type { Health } from '../../domain/health.ts';
+import type { NoticeFormat, WebhookType } from '../../domain/notices/notice.ts';
 import type { EndpointRecord } from '../store.ts';
 import { type SealColumns, sealOf } from './record-seals.ts';
 
@@ -36,6 +36,7 @@ export interface EndpointRow extends SealColumns {
   readonly headers_ciphertext: string | null;
   readonly headers_set_at: number | null;
   readonly requests_per_second: number | null;
+  readonly notices: string | null;
   readonly legacy: number;
   readonly version: number;
   readonly created_at: number;
@@ -58,7 +59,7 @@ export function toEndpoint(row: EndpointRow): Endpoint {
     merchantId: row.merchant_id,
     url: row.url,
     subscribedEvents:
-      row.subscribed_events === null ? null : (JSON.parse(row.subscribed_events) as EventType[]),
+      row.subscribed_events === null ? null : (JSON.parse(row.subscribed_events) as WebhookType[]),
     status: row.status as EndpointStatus,
     apiVersion: row.api_version as ApiVersion,
     secret: { keyId: row.secret_key_id, ciphertext: row.secret_ciphertext },
@@ -66,6 +67,7 @@ export function toEndpoint(row: EndpointRow): Endpoint {
     ...preparedOf(row),
     ...headersOf(row),
     ...(row.requests_per_second === null ? {} : { requestsPerSecond: row.requests_per_second }),
+    ...(row.notices === null ? {} : { notices: row.notices as NoticeFormat }),
     legacy: row.legacy === 1,
     version: row.version,
   };

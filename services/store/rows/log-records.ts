@@ -1,4 +1,5 @@
 import type { ResponseKept } from '../../domain/attempt.ts';
+import type { EventType } from '../../domain/event.ts';
 import {
   API_VERSION,
   CANCEL_REASON,
@@ -136,7 +137,8 @@ function toEventHead<Id>(
     entityId: idOf(row.entity_id),
     publishedBy: row.published_by === null ? undefined : idOf(row.published_by),
     entityKind: ENTITY_KIND.word(row.entity_kind),
-    type: EVENT_TYPE.word(row.type),
+    // Notices are not routed.
+    type: EVENT_TYPE.word(row.type) as EventType,
     subType: row.sub_type,
     occurredAt: row.occurred_at,
     simulated: row.simulated === 1,

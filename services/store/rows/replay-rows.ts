@@ -1,4 +1,4 @@
-import type { EventType } from '../../domain/event.ts';
+import type { WebhookType } from '../../domain/notices/notice.ts';
 import type { ReplayCancelReason, ReplayKind } from '../../domain/replay.ts';
 import type { ReplayRecord } from '../replays.ts';
 
@@ -31,7 +31,7 @@ export function toReplay(row: ReplayRow): ReplayRecord {
     only: row.kind as ReplayKind,
     since: row.since,
     until: row.until,
-    types: row.types === null ? null : (JSON.parse(row.types) as EventType[]),
+    types: row.types === null ? null : (JSON.parse(row.types) as WebhookType[]),
     eventIds: row.event_ids === null ? null : (JSON.parse(row.event_ids) as string[]),
     count: row.count,
     status: row.status as ReplayRecord['status'],

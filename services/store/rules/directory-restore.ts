@@ -85,14 +85,14 @@ function replaces(tx: Transaction, { version }: DirectoryChange, stored: Directo
 async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): Promise<void> {
   const { uuid, merchantId, url, subscribedEvents, status, apiVersion, secret, prepared, legacy, version } =
     endpoint;
-  const { publicKeySignature, headers, requestsPerSecond } = endpoint;
+  const { publicKeySignature, headers, requestsPerSecond, notices } = endpoint;
   await tx.change(
     `INSERT INTO endpoint AS e (uuid, merchant_id, url, description, subscribed_events, status, api_version,
      secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at,
      disabled_at, public_key_signature, prepared_key_id, prepared_ciphertext, prepared_hint, prepared_at,
-     header_names, headers_key_id, headers_ciphertext, headers_set_at, requests_per_second)
+     header_names, headers_key_id, headers_ciphertext, headers_set_at, requests_per_second, notices)
      VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-     $21, $22, $23)
+     $21, $22, $23, $24)
      ON CONFLICT (uuid) DO UPDATE SET merchant_id = excluded.merchant_id, legacy = excluded.legacy,
      url = excluded.url, subscribed_events = excluded.subscribed_events,
      status = excluded.status, api_version = excluded.api_version, activated_at = excluded.activated_at, disabled_at = excluded.disabled_at,
@@ -109,7 +109,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
      headers_set_at = CASE WHEN e.headers_ciphertext = excluded.headers_ciphertext THEN e.headers_set_at
      ELSE excluded.headers_set_at END,
      headers_ciphertext = excluded.headers_ciphertext, requests_per_second = excluded.requests_per_second,
-     newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
+     notices = excluded.notices, newest_check = CASE WHEN e.url = excluded.url THEN e.newest_check END,
      secret_ciphertext = excluded.secret_ciphertext, version = excluded.version,
      updated_at = excluded.updated_at, deleted_at = NULL`,
     [
@@ -132,6 +132,7 @@ async function writeEndpoint(tx: Transaction, endpoint: Endpoint, at: number): P
         ? [JSON.stringify(headers.names), headers.sealed.keyId, headers.sealed.ciphertext, at]
         : [null, null, null, null]),
       requestsPerSecond ?? null,
+      notices ?? null,
     ],
   );
 }

@@ -3,13 +3,8 @@ import type { Observed } from '../log/log-rows.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../rows/endpoint-rows.ts';
 import { switchedOff } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
+import { type SwitchedOff, tellDisabled, tellHealth } from './notices/health-notices.ts';
 import { addSealedToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
-
-interface SwitchedOff {
-  readonly at: number;
-  readonly reason: 'gone' | 'consecutive_failures';
-  readonly failures: number;
-}
 
 /** The health of an endpoint, folded from what a batch observed, in memory. */
 export class HealthFold<Row extends EndpointRow = EndpointRow> {
@@ -18,19 +13,32 @@ export class HealthFold<Row extends EndpointRow = EndpointRow> {
   health: Health;
   /** The endpoint only fails, and is to be switched off. */
   off: SwitchedOff | null = null;
+  /** As it was written last. */
+  #before: Health;
+  /** The deliveries of the batch whose last attempt failed. */
+  #exhausted: { readonly count: number; readonly at: number; readonly lastAt: number } | null = null;
   #version: number;
   #status: string;
 
   constructor(row: Row) {
     this.row = row;
     this.health = toHealth(row);
+    this.#before = this.health;
     this.#version = row.version;
     this.#status = row.status;
   }
 
-  /** Returns false when it was observed of an earlier version, which does not count for the present one. */
+  /**
+   * Returns false when nothing is to be written: it was observed of an earlier version, which does not count for the
+   * present one, and is not the end of a delivery.
+   */
   observe({ version, seen }: Observed, policy: HealthPolicy): boolean {
-    if (version < this.#version) return false;
+    const hasEnded = seen.kind === 'failure' && seen.isLast && seen.code !== 'endpoint_gone';
+    if (hasEnded) {
+      const { count, at } = this.#exhausted ?? { count: 0, at: seen.endedAt };
+      this.#exhausted = { count: count + 1, at, lastAt: seen.endedAt };
+    }
+    if (version < this.#version) return hasEnded;
     this.health = observe(this.health, seen);
     if (this.#status !== 'active') return true;
     const reason = disableReason(this.health, seen, this.row.activated_at, policy);
@@ -42,10 +50,26 @@ export class HealthFold<Row extends EndpointRow = EndpointRow> {
     return true;
   }
 
+  /** Carries out what follows from the batch, once the health is written: the switching off, and the notices. */
+  async settle(tx: Transaction, policy: HealthPolicy): Promise<void> {
+    const { row, health: after, off } = this;
+    const change = {
+      row,
+      before: this.#before,
+      after,
+      isOff: off !== null,
+      exhausted: this.#exhausted,
+      policy,
+    };
+    this.#before = after;
+    this.#exhausted = null;
+    if (off !== null) await this.#switchOff(tx, off);
+    await tellHealth(tx, change);
+  }
+
   /** Switches the endpoint off, unless it was changed since it was read. */
-  async switchOff(tx: Transaction): Promise<void> {
-    const { row, off } = this;
-    if (off === null) return;
+  async #switchOff(tx: Transaction, off: SwitchedOff): Promise<void> {
+    const { row } = this;
     // Compare and set: any other change of the endpoint has raised its version.
     const changed = await tx.first<Pick<EndpointRow, 'version'>>(
       `UPDATE endpoint SET status = 'auto_disabled', disabled_at = $2, disabled_reason = $3, updated_at = $2,
@@ -61,6 +85,7 @@ export class HealthFold<Row extends EndpointRow = EndpointRow> {
     await writeSeal(tx, sealed);
     await addSealedToOutbox(tx, sealed);
     await tx.endpointChanged(uuid, 'kept');
+    await tellDisabled(tx, row, this.health, off);
     await addToAudit(tx, {
       at: off.at,
       actor: { kind: 'system' },

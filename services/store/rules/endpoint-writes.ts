@@ -14,6 +14,7 @@ import { type EndpointRow, toEndpoint, toEndpointChange, toEndpointRecord } from
 import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { storeAnswer } from './answer-writes.ts';
+import { tellRotated } from './notices/secret-notices.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 import { selectEndpoint } from './select-endpoint.ts';
 
@@ -39,7 +40,7 @@ export async function createEndpoint(
   options: ChangeOptions & { readonly quota: number },
 ): ReturnType<Endpoints['create']> {
   const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
-  const { publicKeySignature = false, headers, requestsPerSecond } = endpoint;
+  const { publicKeySignature = false, headers, requestsPerSecond, notices } = endpoint;
   await tx.lockMerchant(merchantId);
   const taken = await urlTaken(tx, merchantId, url);
   if (taken) return taken;
@@ -66,12 +67,14 @@ export async function createEndpoint(
     headers?.sealed.ciphertext ?? null,
     headers ? Math.floor(options.at) : null,
     requestsPerSecond ?? null,
+    notices ?? null,
   ]);
   await tx.endpointChanged(uuid, 'kept');
   const told = {
     ...{ url, apiVersion, legacy, ...(publicKeySignature ? { publicKeySignature } : {}) },
     ...(headers ? { headers: headers.names } : {}),
     ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    ...(notices === undefined ? {} : { notices }),
   };
   return changedEndpoint(tx, merchantId, uuid, 'endpoint.create', told, options);
 }
@@ -98,6 +101,7 @@ export async function updateEndpoint(
   );
   await tx.endpointChanged(uuid, resetsHealth ? 'none' : 'kept');
   const { secret, headers, ...told } = change;
+  if (secret) await tellRotated(tx, row, secret.hint, options.at);
   const details = {
     ...told,
     ...(headers ? { headers: headers.to?.names ?? [] } : {}),
@@ -202,9 +206,9 @@ function insert({ dialect }: Transaction): string {
   return `INSERT INTO endpoint (uuid, merchant_id, url, description, subscribed_events, api_version,
     secret_key_id, secret_ciphertext, secret_hint, legacy, version, created_at, updated_at, activated_at, status,
     disabled_at, disabled_reason, public_key_signature, header_names, headers_key_id, headers_ciphertext,
-    headers_set_at, requests_per_second)
+    headers_set_at, requests_per_second, notices)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ${dialect.nextVersion('0')}, $11, $11, $11, $12, $13, $14, $15,
-    $16, $17, $18, $19, $20)`;
+    $16, $17, $18, $19, $20, $21)`;
 }
 
 function revive({ dialect }: Transaction): string {
@@ -213,6 +217,6 @@ function revive({ dialect }: Transaction): string {
     secret_rotated_at = NULL, version = ${dialect.nextVersion('version')}, created_at = $11,
     updated_at = $11, activated_at = $11, status = $12, disabled_at = $13, disabled_reason = $14,
     public_key_signature = $15, header_names = $16, headers_key_id = $17, headers_ciphertext = $18,
-    headers_set_at = $19, requests_per_second = $20, deleted_at = NULL
+    headers_set_at = $19, requests_per_second = $20, notices = $21, deleted_at = NULL
     WHERE uuid = $1 AND legacy = $10`;
 }

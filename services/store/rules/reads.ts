@@ -3,6 +3,7 @@ import { audit } from './reads/audit.ts';
 import { endpoint, endpointCounts, endpoints, everyEndpoint, foundEndpoint } from './reads/endpoints.ts';
 import { isErased, unfinishedErasures } from './reads/erasures.ts';
 import { keyByHash, keyById, keyPage, keys, merchant, merchantPage, merchants } from './reads/merchants.ts';
+import { dueNotices, notice, noticePlace, noticeRecipients } from './reads/notices.ts';
 import { isPublished, pending, snapshot } from './reads/outbox.ts';
 import { portalSessionByToken, portalSessions } from './reads/portal-sessions.ts';
 import { replay, replays, runningReplays } from './reads/replays.ts';
@@ -24,6 +25,7 @@ export const READS = {
   sealings: { counts: sealCounts, notSealedWith, recordCounts },
   erasures: { unfinished: unfinishedErasures, isErased },
   portalSessions: { findByToken: portalSessionByToken, list: portalSessions },
+  notices: { due: dueNotices, get: notice, place: noticePlace, recipients: noticeRecipients },
   replays: { get: replay, list: replays, running: runningReplays },
 } as const satisfies Rules;
 

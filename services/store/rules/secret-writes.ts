@@ -3,6 +3,7 @@ import type { EndpointRecord, Endpoints, NotFound, SecretToStore } from '../endp
 import { type EndpointRow, preparedOf, toEndpointRecord } from '../rows/endpoint-rows.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { type ChangeOptions, changedEndpoint, NONE_PREPARED, soundRow } from './endpoint-writes.ts';
+import { tellRotated } from './notices/secret-notices.ts';
 
 /* Changes of an endpoint's secrets: the one in force, and the one that is prepared for the next rotation. */
 
@@ -27,6 +28,7 @@ export async function rotateEndpoint(
     [row.seq, sealed.keyId, sealed.ciphertext, hint, Math.floor(options.at)],
   );
   await tx.endpointChanged(uuid, 'kept');
+  await tellRotated(tx, row, hint, options.at);
   const details = { sealedWith: sealed.keyId, ...(seen ? { prepared: true } : {}) };
   return changedEndpoint(tx, merchantId, uuid, 'endpoint.rotate', details, options);
 }

@@ -13,6 +13,7 @@ import {
   setKeyRights,
   updateMerchant,
 } from './merchant-writes.ts';
+import { addNotice, movePlace, noticeSent, takeNotice } from './notices/notice-writes.ts';
 import { addToAudit, forgetPublished } from './outbox-writes.ts';
 import { createPortalSession, openPortalSession, revokePortalSessions } from './portal-writes.ts';
 import { addAbove, sealRecords } from './record-sealing.ts';
@@ -39,6 +40,7 @@ export const WRITES = {
   sealings: { replace: replaceSealed, sealRecords },
   erasures: { order: orderErasure, finish: finishErasure },
   portalSessions: { create: createPortalSession, open: openPortalSession, revoke: revokePortalSessions },
+  notices: { add: addNotice, move: movePlace, take: takeNotice, sent: noticeSent },
   replays: { create: createReplay, advance: advanceReplay, finish: finishReplay },
 } as const satisfies Rules;
 

@@ -10,6 +10,7 @@ import type { EventFeed } from '../event-feed.ts';
 import type { Limits } from '../limits.ts';
 import type { Audit, Erasures, Sealings } from '../maintenance.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Notices } from '../notices.ts';
 import type { Outbox } from '../outbox.ts';
 import type { PortalSessions } from '../portal-sessions.ts';
 import type { Replays } from '../replays.ts';
@@ -88,6 +89,7 @@ class SqliteStore implements Store {
   readonly feed: SqliteFeed;
   readonly eventFeed: EventFeed;
   readonly replays: Replays;
+  readonly notices: Notices;
   readonly portalSessions: PortalSessions;
   readonly audit: Audit;
   readonly sealings: Sealings;
@@ -140,6 +142,7 @@ class SqliteStore implements Store {
       ...{ reader, writer, feed },
       watched: (written) => this.#watched(written),
     });
+    this.notices = { ...this.#reads.notices, ...this.#writes.notices };
     this.portalSessions = { ...this.#reads.portalSessions, ...this.#writes.portalSessions };
     this.audit = { ...this.#reads.audit, ...this.#writes.audit };
     this.sealings = { ...this.#reads.sealings, ...this.#writes.sealings };

@@ -12,12 +12,13 @@ export function describeEndpoint(endpoint: EndpointAnswer, output: Output): stri
     ['url', visible(endpoint.url)],
     ['description', visible(endpoint.description)],
     ['status', paintStatus(endpoint.status, output) + sinceWhen(endpoint)],
-    ['events', endpoint.subscribed_events?.join(', ') ?? 'all'],
+    [endpoint.kind === 'operational' ? 'notices' : 'events', endpoint.subscribed_events?.join(', ') ?? 'all'],
     ['api version', endpoint.api_version],
     ['signatures', endpoint.public_key_signature ? 'v1, v1a' : 'v1'],
     ['secret', secret ? output.paint('bold', secret) : endpoint.secret_hint],
   ];
   const { prepared_secret_hint: prepared, secret_prepared_at: at } = endpoint;
+  if (endpoint.format) rows.push(['format', endpoint.format]);
   if (prepared) rows.push(['prepared', visible(`${prepared}  ${at ?? ''}`.trimEnd())]);
   const { headers = [], requests_per_second: limit } = endpoint;
   if (headers.length > 0) rows.push(['headers', visible(headers.map(({ name }) => name).join(', '))]);

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newApiKey } from '../../../services/domain/api-key.ts';
+import { PLATFORM_MERCHANT_ID } from '../../../services/domain/notices/notice.ts';
 import { createKey } from '../../../services/management/keys.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { OPERATOR } from '../../../services/store/change.ts';
@@ -156,6 +157,23 @@ function closeTests(): void {
     const before = (await api.store.audit.list({ merchantId: id, limit: 100 })).length;
     expect((await closing()).body).toEqual(closed.body);
     expect((await api.store.audit.list({ merchantId: id, limit: 100 })).length).toBe(before);
+  });
+
+  test('the platform itself is made and listed like a merchant, and is not closed', async () => {
+    const merchant = { merchant_id: PLATFORM_MERCHANT_ID, name: 'The platform' };
+    expect((await platform('POST', `${MERCHANTS}/${PLATFORM_MERCHANT_ID}/close`)).status).toBe(404);
+    expect((await platform('POST', MERCHANTS, { json: merchant })).status).toBe(201);
+    const { key } = await merchantKey(PLATFORM_MERCHANT_ID);
+    const json = { url: 'https://ops.example.com/hooks', description: 'Operations', kind: 'operational' };
+    expect((await api.call('POST', ENDPOINTS, { key, json })).status).toBe(201);
+    const refused = await platform('POST', `${MERCHANTS}/${PLATFORM_MERCHANT_ID}/close`, {
+      json: { erase: true },
+    });
+    expect([refused.status, refused.body.code]).toEqual([409, 'platform_merchant_stays']);
+    const list = `/platform/webhook-endpoints?merchant_id=${PLATFORM_MERCHANT_ID}`;
+    expect((await platform('GET', list)).body.data).toMatchObject([{ kind: 'operational', format: 'json' }]);
+    const read = await platform('GET', `${MERCHANTS}/${PLATFORM_MERCHANT_ID}`);
+    expect(read.body).toMatchObject({ ...merchant, state: 'active' });
   });
 }
 

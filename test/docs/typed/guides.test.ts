@@ -199,3 +199,22 @@ test('docs/guides/after-an-outage.md and docs/guides/why-not-received.md', { tim
   expect(await type(countBySim, { [ID]: uuid })).toContain('0 events would be sent');
   expect(await type(replayBySim, { [ID]: uuid })).toContain('nothing is missing');
 });
+
+test('docs/guides/notices.md, into an endpoint and a channel', { timeout: TEST_MS }, async () => {
+  const [create = ''] = commandsOf('docs/guides/notices.md', 'Operational notices');
+  const [slack = ''] = commandsOf('docs/guides/notices.md', 'Slack');
+  const [rotate = ''] = commandsOf('docs/guides/notices.md', 'Try it');
+  const operational = await json(create, { 'https://ops.example.com/hookrail': here('/ops') });
+  expect(operational).toMatchObject({ kind: 'operational', format: 'json' });
+  const url = 'https://hooks.slack.com/services/T000/B000/XXXX';
+  const channel = await json(slack, { [url]: here('/slack') });
+  expect(channel).toMatchObject({ kind: 'operational', format: 'slack' });
+  const made = await json(`hookrail sim endpoints create --url ${here('/other')} --output json`);
+  await json(rotate, { [ID]: made.uuid });
+  for (const { uuid } of [operational, channel])
+    await eventually('the notice arrives', async () => {
+      const lines = await type(`hookrail sim deliveries list --endpoint ${uuid} --output json`);
+      return lines.includes('secret.rotated') && lines.includes('"delivered"');
+    });
+  for (const { uuid } of [operational, channel, made]) await type(`hookrail sim endpoints delete ${uuid}`);
+});

@@ -196,6 +196,13 @@ test('the commands under "Rotate the encryption key"', { timeout: TEST_MS }, asy
   expect((await terminal.type('npx --no hookrail operator keyring list')).stdout).not.toContain('k1');
 });
 
+test('the commands under "Notices to the platform"', { timeout: TEST_MS }, async () => {
+  const [create = '', key = '', ...more] = commandsOf('docs/operate/tasks.md', 'Notices to the platform');
+  expect(more).toEqual([]);
+  const platform = await json(create);
+  expect((await json(key, { '<id>': platform.merchantId })).key).toMatch(/^sk_live_/);
+});
+
 test('the commands under "Replay after an incident"', { timeout: TEST_MS }, async () => {
   const [start = '', list = '', ...more] = commandsOf('docs/operate/tasks.md', 'Replay after an incident');
   expect(more).toEqual([]);

@@ -80,6 +80,7 @@ describe('a seal', () => {
     ['headers', { headers: { names: ['X-A'], sealed: { keyId: 'k1', ciphertext: 'of another' } } }],
     ['limit of requests', { requestsPerSecond: 5 }],
     ['kind of endpoint', { legacy: true }],
+    ['kind of endpoint, to operational', { notices: 'json' }],
   ])('does not fit when the %s was changed', (_what, change) => {
     const { seal } = seals.sealed(endpoint());
     expect(seals.verdict({ ...endpoint(change), seal })).toBe('forged');
@@ -145,9 +146,11 @@ describe('a seal', () => {
   });
 });
 
+const HEADERS = { headers: { names: ['X-A'], sealed: { keyId: 'k1', ciphertext: 'sealed' } } };
+const HEADERS_OF_KEY = { headers: { names: [], sealed: { keyId: 'k1', ciphertext: 'sealedX-A' } } };
+
 test('no two records have the same bytes', () => {
   const alike: DirectoryChange[] = [
-    endpoint(),
     endpoint({ subscribedEvents: null }),
     endpoint({ subscribedEvents: [] }),
     endpoint({ subscribedEvents: ['KYC'] }),
@@ -159,6 +162,13 @@ test('no two records have the same bytes', () => {
     endpoint({ prepared: { keyId: 'k1', ciphertext: 'sealed' } }),
     endpoint({ prepared: { keyId: 'k1sealed', ciphertext: '' } }),
     endpoint({ version: 2 ** 40 }),
+    ...[{}, HEADERS, HEADERS_OF_KEY].flatMap((headers) =>
+      [{}, { requestsPerSecond: 5 }].flatMap((limit) =>
+        [{}, { notices: 'json' }, { notices: 'slack' }].map((notices) =>
+          endpoint({ ...headers, ...limit, ...notices } as Partial<Endpoint>),
+        ),
+      ),
+    ),
     { ...endpoint(), version: 5 },
     merchant(),
     merchant({ name: 'Aactive', state: '' }),
@@ -186,4 +196,10 @@ test('the bytes of a record are what earlier seals were made of', () => {
   );
   const { mac } = seals.sealed(endpoint()).seal;
   expect(mac).toMatchInlineSnapshot(`"HHCK7QpVeLO0x4or00bWdbga8nqeD7gMmelLz5dgHj0="`);
+  const bytes = (change: Partial<Endpoint>) =>
+    Buffer.from(canonicalRecord(endpoint(change))).toString('latin1');
+  // A field that was added later follows what was there before it.
+  for (const before of [{}, HEADERS, { requestsPerSecond: 5 }])
+    expect(bytes({ ...before, notices: 'json' }).startsWith(bytes(before))).toBe(true);
+  expect(bytes({ notices: 'json' })).toBe(`${bytes({})}\0\0\x01\0\0\0\x04json`);
 });

@@ -153,7 +153,7 @@ export class ModelMerchant {
           subscribed_events: null,
           api_version: '2.3.8',
           public_key_signature: false,
-          ...{ headers: [], requests_per_second: null },
+          ...{ kind: 'events', format: null, headers: [], requests_per_second: null },
           ...json,
           status: 'active',
           environment: 'sandbox',

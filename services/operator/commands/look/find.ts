@@ -23,6 +23,7 @@ interface Found {
     | 'delivery'
     | 'endpoint'
     | 'replay'
+    | 'notice'
     | 'key'
     | 'request'
     | 'quarantined';
@@ -51,6 +52,7 @@ const FINDERS: readonly Finder[] = [
   deliveries,
   endpoints,
   replays,
+  notices,
   keys,
   requests,
 ];
@@ -139,6 +141,14 @@ async function replays(store: OperatorDeps['store'], id: string): Promise<readon
   if (!found) return [];
   const { merchantId, status, published, count } = found;
   return [{ kind: 'replay', id, merchantId, says: `${status}, ${published} of ${count} events are sent` }];
+}
+
+async function notices(store: OperatorDeps['store'], id: string): Promise<readonly Found[]> {
+  const found = isUuid(id) ? await store.notices.get(id) : undefined;
+  if (!found) return [];
+  const { merchantId, type, subType, sentAt } = found;
+  const says = `operational notice ${type}/${subType}, ${sentAt === null ? 'not sent yet' : `sent ${timestamp(sentAt)}`}`;
+  return [{ kind: 'notice', id, merchantId, says }];
 }
 
 async function keys(store: OperatorDeps['store'], id: string): Promise<readonly Found[]> {

@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../../domain/journal.ts';
-import { TRIGGER } from '../../log/codes.ts';
+import { isNoticeType } from '../../../domain/notices/notice.ts';
+import { EVENT_TYPE, TRIGGER } from '../../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY, countsForHealth, type Delivery } from '../../log/delivery.ts';
 import { JournalFold, observationOf } from '../../log/journal-fold.ts';
 import { FEED_KIND, type LogFeed, type NameNumbers, type Observed } from '../../log/log-rows.ts';
@@ -31,6 +32,8 @@ export class Batch {
     this.deliveries = new BatchDeliveries(numbers, this.#storedDeliveries(preloaded, names));
     this.attempts = new BatchAttempts(preloaded.attempts, this.deliveries);
     this.missed.keyOf = (delivery) => this.#eventOf(delivery);
+    this.missed.noticeOf = ({ type, event }) =>
+      isNoticeType(EVENT_TYPE.word(type)) ? (this.events.states[event]?.eventId ?? null) : null;
     this.#fold = new JournalFold({
       names,
       events: this.events,

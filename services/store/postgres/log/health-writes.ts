@@ -30,7 +30,7 @@ export async function writeHealth(
     return fold;
   });
   await write(tx, folded);
-  for (const each of folded) await each.switchOff(tx);
+  for (const each of folded) await each.settle(tx, policy);
   return folded.some(({ off }) => off !== null);
 }
 

@@ -8,9 +8,12 @@ export interface EventKey {
   readonly createdAt: number;
 }
 
-export interface MissedChange extends EventKey {
-  readonly kind: 'skip' | 'add' | 'begin' | 'remove' | 'removePassed';
+export interface MissedChange {
+  readonly kind: 'skip' | 'add' | 'begin' | 'remove' | 'removePassed' | 'removeNotice';
   readonly endpoint: number;
+  readonly eventId: string;
+  /** Null: of a notice, which has no row of an event that would tell. */
+  readonly createdAt: number | null;
   /** The event's own delivery. */
   readonly delivery?: { readonly deliveryId: string; readonly createdAt: number };
 }
@@ -23,6 +26,8 @@ export class MissedChanges implements LogMissed {
   readonly list: MissedChange[] = [];
   /** Returns the event of a delivery. Set by the batch. */
   keyOf: (delivery: Delivery) => EventKey | null = () => null;
+  /** Returns the id of the operational notice that a delivery is of; null: it is of an event. Set by the batch. */
+  noticeOf: (delivery: Delivery) => string | null = () => null;
 
   /** The endpoint was disabled when the event was routed. */
   skip(endpoint: number, event: EventKey): void {
@@ -41,7 +46,14 @@ export class MissedChanges implements LogMissed {
   follow(delivery: Delivery, before: number): void {
     const change = missedAfter(delivery, before);
     if (change === 'missed') this.#change('add', delivery);
-    if (change === 'received') this.#change('remove', delivery);
+    if (change === 'received') this.#received(delivery);
+  }
+
+  #received(delivery: Delivery): void {
+    const eventId = this.noticeOf(delivery);
+    const { endpoint } = delivery;
+    if (eventId === null) this.#change('remove', delivery);
+    else this.list.push({ kind: 'removeNotice', endpoint, eventId, createdAt: null });
   }
 
   #change(kind: 'add' | 'begin' | 'remove', delivery: Delivery): void {

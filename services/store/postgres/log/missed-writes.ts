@@ -2,7 +2,7 @@ import { idBytes } from '../client/packed-id.ts';
 import type { Transaction } from '../client/statements.ts';
 import type { MissedChange } from './missed-changes.ts';
 
-/** The statement of each kind of change, to the row of an endpoint ($1) and an event ($2: created_at, $3: id). */
+/** The statement of each kind of change, to the row of an endpoint ($1) and an event ($2: created_at, null of a notice; $3: id). */
 const STATEMENTS: Readonly<Record<MissedChange['kind'], string>> = {
   skip: `INSERT INTO missed (endpoint, created_at, event_id) SELECT $1, $2, $3 WHERE NOT EXISTS (
     SELECT 1 FROM missed WHERE endpoint = $1 AND created_at = $2 AND event_id = $3)`,
@@ -17,6 +17,7 @@ const STATEMENTS: Readonly<Record<MissedChange['kind'], string>> = {
   remove: 'DELETE FROM missed WHERE endpoint = $1 AND created_at = $2 AND event_id = $3',
   removePassed: `DELETE FROM missed WHERE endpoint = $1 AND created_at = $2 AND event_id = $3
     AND delivery_id IS NULL`,
+  removeNotice: 'DELETE FROM missed WHERE endpoint = $1 AND event_id = $3 AND $2::bigint IS NULL',
 };
 
 /** Carries the changes out, in order: there are none while all is well. */

@@ -14,7 +14,7 @@ interface EventPart {
   readonly sub_type: string;
 }
 
-interface DeliveryPart {
+interface DeliveryPart extends Pick<EventPart, 'type' | 'sub_type'> {
   readonly delivery_id: Buffer;
   readonly status: number;
 }
@@ -26,7 +26,7 @@ const EVENTS = `SELECT e.* FROM unnest($1::bytea[], $2::bigint[]) AS k (id, at) 
     SELECT event_id, type, sub_type FROM event WHERE event_id = k.id AND created_at = k.at AND merchant = $3 LIMIT 1
   ) e`;
 const DELIVERIES = `SELECT d.* FROM unnest($1::bytea[], $2::bigint[]) AS k (id, at) CROSS JOIN LATERAL (
-    SELECT delivery_id, status FROM delivery WHERE delivery_id = k.id AND created_at = k.at LIMIT 1
+    SELECT delivery_id, status, type, sub_type FROM delivery WHERE delivery_id = k.id AND created_at = k.at LIMIT 1
   ) d`;
 
 /**
@@ -53,10 +53,12 @@ const missedBy: MissedBy = async (
     own.map(({ delivery_at }) => delivery_at),
   ]);
   const eventOf = new Map(events.map((row) => [row.event_id.toString('hex'), row]));
-  const statusOf = new Map(deliveries.map((row) => [row.delivery_id.toString('hex'), row.status]));
+  const deliveryOf = new Map(deliveries.map((row) => [row.delivery_id.toString('hex'), row]));
   return keys.map(({ created_at, event_id, delivery_id }) => {
     const name = event_id.toString('hex');
-    const found = eventOf.get(name);
+    const own = delivery_id ? deliveryOf.get(delivery_id.toString('hex')) : undefined;
+    // An operational notice has no row of an event: its delivery says what it is.
+    const found = eventOf.get(name) ?? own;
     return {
       createdAt: created_at,
       event: name,
@@ -64,7 +66,7 @@ const missedBy: MissedBy = async (
       type: found?.type ?? null,
       subType: found?.sub_type ?? '',
       deliveryId: delivery_id && idOf(delivery_id),
-      status: (delivery_id && statusOf.get(delivery_id.toString('hex'))) ?? null,
+      status: own?.status ?? null,
     };
   });
 };

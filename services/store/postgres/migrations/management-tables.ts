@@ -82,6 +82,8 @@ CREATE TABLE endpoint (
   secret_hint text NOT NULL,
   secret_rotated_at bigint,
   public_key_signature smallint NOT NULL DEFAULT 0,
+  -- The form of its operational notices; null = it gets events.
+  notices text,
   prepared_key_id text,
   prepared_ciphertext text,
   prepared_hint text,
@@ -170,4 +172,28 @@ CREATE TABLE lease (
   term bigint NOT NULL,
   expires_at timestamptz NOT NULL
 );
+
+-- Operational notices: one row for one cause, for ever. taken_at: nothing is added to it any more; it is being sent.
+CREATE TABLE notice (
+  seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  cause text COLLATE "C" NOT NULL UNIQUE,
+  notice_id text COLLATE "C" NOT NULL UNIQUE,
+  type text NOT NULL,
+  sub_type text NOT NULL,
+  merchant_id text,
+  endpoint_uuid text,
+  at bigint NOT NULL,
+  last_at bigint NOT NULL,
+  count bigint NOT NULL,
+  data text NOT NULL,
+  due_at bigint NOT NULL,
+  taken_at bigint,
+  sent_at bigint
+);
+CREATE INDEX notice_due ON notice (due_at) WHERE sent_at IS NULL;
+CREATE INDEX notice_endpoint ON notice (endpoint_uuid, seq);
+CREATE INDEX endpoint_notices ON endpoint (merchant_id) WHERE notices IS NOT NULL;
+
+-- How far what lies outside the store was looked through for causes of notices.
+CREATE TABLE notice_place (name text COLLATE "C" PRIMARY KEY, place text NOT NULL);
 `;

@@ -45,7 +45,7 @@ export class EndpointHealth {
       const status = lastFailure?.responseStatus ?? null;
       this.#write.run(row.seq, failureCount, exhaustedCount, lastSuccessAt, lastFailureAt, code, status);
     }
-    for (const fold of this.#changed) await fold.switchOff(tx);
+    for (const fold of this.#changed) await fold.settle(tx, this.#policy);
     this.#changed.clear();
     if (this.#folds.size > ENTRIES_MAX) this.#folds.clear();
   }

@@ -71,6 +71,8 @@ CREATE TABLE endpoint (
   secret_hint TEXT NOT NULL,
   secret_rotated_at INTEGER,
   public_key_signature INTEGER NOT NULL DEFAULT 0,
+  -- The form of its operational notices; null = it gets events.
+  notices TEXT,
   prepared_key_id TEXT,
   prepared_ciphertext TEXT,
   prepared_hint TEXT,
@@ -181,4 +183,28 @@ CREATE TABLE erasure (
 
 -- The copies of the store that were made, so that an erasure can name those that still have what it removes.
 CREATE TABLE backup (backup_id INTEGER PRIMARY KEY, file TEXT NOT NULL, taken_at INTEGER NOT NULL) STRICT;
+
+-- Operational notices: one row for one cause, for ever. taken_at: nothing is added to it any more; it is being sent.
+CREATE TABLE notice (
+  seq INTEGER PRIMARY KEY,
+  cause TEXT NOT NULL UNIQUE,
+  notice_id TEXT NOT NULL UNIQUE,
+  type TEXT NOT NULL,
+  sub_type TEXT NOT NULL,
+  merchant_id TEXT,
+  endpoint_uuid TEXT,
+  at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  taken_at INTEGER,
+  sent_at INTEGER
+) STRICT;
+CREATE INDEX notice_due ON notice (due_at) WHERE sent_at IS NULL;
+CREATE INDEX notice_endpoint ON notice (endpoint_uuid, seq);
+CREATE INDEX endpoint_notices ON endpoint (merchant_id) WHERE notices IS NOT NULL;
+
+-- How far what lies outside the store was looked through for causes of notices.
+CREATE TABLE notice_place (name TEXT PRIMARY KEY, place TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;

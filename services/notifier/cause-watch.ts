@@ -1,0 +1,29 @@
+import type { CauseDeps } from './cause-deps.ts';
+import { tellDelays } from './delays.ts';
+import { tellLosses } from './losses.ts';
+import { tellQuarantined } from './quarantined.ts';
+import { tellSources } from './sources.ts';
+
+/** How often the broker is asked for causes of notices: an engine may have to ask its servers. */
+const LOOK_MS = 30_000;
+
+/** Looks for the causes of notices that lie outside the store: in the broker and in the settings. */
+export class CauseWatch {
+  readonly #deps: CauseDeps;
+  #nextAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: CauseDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks, unless it did lately. A cause that cannot be looked at does not hold up the others, and is looked at again. */
+  async look(): Promise<void> {
+    const { clock } = this.#deps;
+    if (clock.now() < this.#nextAt) return;
+    this.#nextAt = clock.now() + LOOK_MS;
+    const failures: unknown[] = [];
+    for (const tell of [tellSources, tellDelays, tellQuarantined, tellLosses])
+      await tell(this.#deps).catch((error) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  }
+}

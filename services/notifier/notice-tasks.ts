@@ -1,0 +1,40 @@
+import type { PublishedTask } from '../broker/broker.ts';
+import { NO_SEQUENCE } from '../domain/catalog/sequence.ts';
+import { subscribes } from '../domain/endpoint.ts';
+import { deliveryId } from '../domain/ids.ts';
+import { renderNotice, subjectOfNotice } from '../domain/notices/render-notice.ts';
+import { ATTEMPTS_MAX } from '../domain/retry.ts';
+import type { DeliveryTask } from '../domain/task.ts';
+import type { NoticeRecord } from '../store/notices.ts';
+import type { EndpointRecord } from '../store/store.ts';
+
+/** Returns whether an endpoint gets a notice: it asks for the type, and the notice is not about itself. */
+export function wants(endpoint: EndpointRecord, { type, endpointId }: NoticeRecord): boolean {
+  return endpoint.notices !== undefined && endpoint.uuid !== endpointId && subscribes(endpoint, type);
+}
+
+/** Returns the first task of a notice to an endpoint, with the whole schedule. `at`: whole milliseconds since the epoch. */
+export function noticeTask(notice: NoticeRecord, endpoint: EndpointRecord, at: number): PublishedTask {
+  const body = renderNotice(notice, endpoint.notices ?? 'json');
+  const task: DeliveryTask = {
+    deliveryId: deliveryId(notice.noticeId, endpoint.uuid),
+    eventId: notice.noticeId,
+    merchantId: endpoint.merchantId,
+    endpointId: endpoint.uuid,
+    entityId: subjectOfNotice(notice),
+    subjectId: null,
+    sequence: NO_SEQUENCE,
+    type: notice.type,
+    subType: notice.subType,
+    apiVersion: endpoint.apiVersion,
+    trigger: 'live',
+    attempt: 1,
+    attemptsMax: ATTEMPTS_MAX,
+    dueAt: 0,
+    hop: 0,
+    occurredAt: notice.at,
+    acceptedAt: at,
+    body,
+  };
+  return { task, journal: [{ kind: 'requested', at, delivery: task, body }] };
+}
