@@ -58,7 +58,9 @@ afterAll(async () => {
   rmSync(setup.dataDir, { recursive: true, force: true });
 });
 
-const at = (path: string) => receiver.arrivals.filter((arrival) => arrival.path === path);
+/** Without the requests of checks, which have no id. */
+const at = (path: string) =>
+  receiver.arrivals.filter((arrival) => arrival.path === path && arrival.eventId !== '');
 const bodyOf = ({ body }: Arrival) => JSON.parse(body.toString('utf8'));
 const typesAt = (path: string) =>
   at(path).map((arrival) => {

@@ -34,7 +34,18 @@ const HEALTH_POLICY = { withoutSuccessMs: 24 * 60 * MINUTE_MS, failedAttempts: 5
 
 let folder: string;
 let store: Store;
-let clock: SimulatedClock;
+/** Knows how many notifiers wait for their next turn: nothing else here sleeps. */
+class CountingClock extends SimulatedClock {
+  asleep = 0;
+
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    this.asleep += 1;
+    await super.sleep(ms, signal);
+    this.asleep -= 1;
+  }
+}
+
+let clock: CountingClock;
 let published: PublishedTask[];
 let isBroken: boolean;
 let broker: {
@@ -46,7 +57,7 @@ let notifiers: Notifier[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hookrail-notices-'));
-  clock = new SimulatedClock(START);
+  clock = new CountingClock(START);
   const ring = join(folder, 'keyring.json');
   KeyRing.create(ring);
   const keyRing = KeyRing.read(ring);
@@ -63,7 +74,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const notifier of notifiers) await stopped(notifier);
+  for (const notifier of [...notifiers]) await stopped(notifier);
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -96,16 +107,18 @@ function start(sources: NotifierDeps['sources'] = []): Notifier {
 }
 
 async function stopped(notifier: Notifier): Promise<void> {
+  notifiers.splice(notifiers.indexOf(notifier), 1);
   const ended = notifier.stop();
   clock.advance(0);
   await ended;
 }
 
-/** Lets simulated time pass in steps of a second, with what happens within each. */
+/** Lets simulated time pass in steps of a second, each notifier one turn in each. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1000) {
     clock.advance(1000);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (clock.asleep !== notifiers.length);
   }
 }
 
