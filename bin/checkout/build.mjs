@@ -1,9 +1,10 @@
-// Compiles services and simulator to dist, file by file, bundles the console, and copies what they read: `npm run build`,
+// Compiles services and simulator to dist, file by file, bundles threads and the console, and copies what they read: `npm run build`,
 // and the executable in a checkout. Plain JavaScript with esbuild, not tsc: a fresh clone without the test tools can run it, in a second.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleConsole } from './bundle-console.mjs';
+import { bundleThreads } from './bundle-threads.mjs';
 
 const SOURCES = [
   'client',
@@ -27,6 +28,19 @@ export const COMPILED = ['Debug', 'Release'].map(
 /** The lock of one-at-a-time.mjs. */
 const LOCK = '.preparing';
 
+const OPTIONS = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22.14',
+  sourcemap: true,
+  sourcesContent: false,
+  // The settings that matter of tsconfig.json, whose bases are installed with the test tools only.
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
+  write: false,
+  logLevel: 'warning',
+};
+
 /** Returns the paths of the sources, relative to the root. */
 function sourcesOf(root) {
   return SOURCES.flatMap((name) => {
@@ -45,6 +59,7 @@ function stampOf(root, sources) {
   const tools = [
     'bin/checkout/build.mjs',
     'bin/checkout/bundle-console.mjs',
+    'bin/checkout/bundle-threads.mjs',
     'package-lock.json',
     'node_modules/.package-lock.json',
     ...COMPILED,
@@ -74,30 +89,21 @@ export async function build(root) {
   const sources = sourcesOf(root);
   const stamp = stampOf(root, sources);
   const isModule = (path) => path.endsWith('.ts');
+  const modules = sources.filter((path) => isModule(path) && !BUNDLED.test(path));
+  const options = { ...OPTIONS, absWorkingDir: root, outdir: dist, outbase: root };
   const { outputFiles } = await compile({
-    absWorkingDir: root,
-    entryPoints: sources.filter((path) => isModule(path) && !BUNDLED.test(path)),
-    outdir: dist,
-    outbase: root,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.14',
-    sourcemap: true,
-    sourcesContent: false,
-    // The settings that matter of tsconfig.json, whose bases are installed with the test tools only.
-    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
+    ...options,
+    entryPoints: modules,
     // Every module stays a file: it is loaded when it is needed, and finds its data beside it.
-    bundle: true,
     plugins: [{ name: 'modules stay files', setup: keepImports }],
-    write: false,
-    logLevel: 'warning',
   });
+  const threads = await bundleThreads(modules, options, compile);
   const bundled = await bundleConsole(root, compile);
   // The process goes on, perhaps for weeks: its compiler does not.
   await stop();
   const copies = sources.filter((path) => !isModule(path) && !BUNDLED.test(path));
   const wanted = new Map([
-    ...outputFiles.map(({ path, contents }) => [path, Buffer.from(contents)]),
+    ...[...outputFiles, ...threads].map(({ path, contents }) => [path, Buffer.from(contents)]),
     ...copies.map((path) => [join(dist, path), readFileSync(join(root, path))]),
     ...[...bundled].map(([path, contents]) => [join(dist, path), contents]),
   ]);

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import avro, { type Type } from 'avsc';
 import { ByteWriter } from './byte-writer.ts';
+import { internalSchema } from './internal-schemas.ts';
 
 /** Writes records of one kind with the current schema, and reads those written with this or an earlier one. */
 export interface RecordCodec<T> {
@@ -33,13 +33,23 @@ export function recordCodec<T>(
   toAvro: (value: T) => unknown,
   fromAvro: (value: never) => T,
 ): RecordCodec<T> {
-  const type = readType(files);
-  const schema = JSON.stringify(type.schema({ exportAttrs: true, noDeref: false }));
+  // Compiled when it is used first: each thread has codecs that it never uses.
+  let compiled: Type | undefined;
+  const typeOf = () => {
+    compiled ??= readType(files);
+    return compiled;
+  };
+  let text: string | undefined;
   const scratch = new ByteWriter();
-  const encode = (value: T, into: ByteWriter) => into.avro(type, toAvro(value));
+  const encode = (value: T, into: ByteWriter) => into.avro(compiled ?? typeOf(), toAvro(value));
   return {
-    name: type.name ?? '',
-    schema,
+    get name() {
+      return typeOf().name ?? '';
+    },
+    get schema() {
+      text ??= JSON.stringify(typeOf().schema({ exportAttrs: true, noDeref: false }));
+      return text;
+    },
     encode,
     toBuffer(value) {
       scratch.truncate(0);
@@ -47,7 +57,7 @@ export function recordCodec<T>(
       return Buffer.from(scratch.written);
     },
     decoder(writerSchema) {
-      return new AvroDecoder(type, writerSchema === schema ? undefined : writerSchema, fromAvro);
+      return new AvroDecoder(typeOf(), writerSchema === this.schema ? undefined : writerSchema, fromAvro);
     },
   };
 }
@@ -93,15 +103,11 @@ function readType(files: readonly string[]): Type {
   const registry: Record<string, Type> = {};
   let type: Type | undefined;
   for (const file of files) {
-    const schema = JSON.parse(readFileSync(new URL(file, SCHEMAS), 'utf8'));
-    type = avro.Type.forSchema(schema, { registry });
+    type = avro.Type.forSchema(internalSchema(file), { registry });
   }
   if (!type) throw new Error('a codec needs at least one schema file');
   return type;
 }
-
-/** Beside `services`, both in the checkout and in the output of `npm run build`. */
-const SCHEMAS = new URL('../../schemas/internal/', import.meta.url);
 
 /** Returns a Buffer over the same memory: Avro writes only Buffers as bytes. */
 export function asBuffer(bytes: Uint8Array): Buffer {
