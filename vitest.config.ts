@@ -52,6 +52,20 @@ const ALONE = files([
   'guarantees/slow-disk',
 ]);
 
+/**
+ * Suites that change their process (its folder, its time, a module, a global), or measure its memory. The others of the
+ * group share processes, so that each module is loaded once in each.
+ */
+const OWN_PROCESS = files([
+  'broker/kafka/seen/seen',
+  'executable/sandbox-place',
+  'guarantees/kafka/repeats',
+  'kafka-client/fetch/record-set',
+  'process/runtime',
+  'simulator/dead-ends',
+  'telemetry/tracing',
+]);
+
 /** Suites that take long although their files are short. */
 const LONG = files([
   'broker/kafka/contract',
@@ -68,38 +82,49 @@ const LONG = files([
   'store/sqlite/contract',
 ]);
 
-/** Runs LONG first, then larger files first, as Vitest does: otherwise the slowest suites run alone at the end. */
+/** Whether suites of a project share processes. */
+const sharesOf = ({ project }: TestSpecification) => project.config.isolate === false;
+
+/**
+ * Runs LONG first, then larger files first, as Vitest does: otherwise the slowest suites run alone at the end. Suites with
+ * a process of their own come before: a process is kept while the next suite shares it.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const inOrder = await super.sort(specifications);
     const isLong = ({ moduleId }: TestSpecification) => LONG.some((file) => moduleId.endsWith(`/${file}`));
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     return inOrder.sort(
-      (one, other) => groupOf(one) - groupOf(other) || Number(isLong(other)) - Number(isLong(one)),
+      (one, other) =>
+        groupOf(one) - groupOf(other) ||
+        Number(sharesOf(one)) - Number(sharesOf(other)) ||
+        Number(isLong(other)) - Number(isLong(one)),
     );
   }
 }
 
-const group = (
-  name: string,
-  groupOrder: number,
-  maxWorkers: number,
-  suites: readonly string[],
-  except: readonly string[] = [],
-) => ({
+interface Group {
+  readonly name: string;
+  readonly order: number;
+  readonly workers: number;
+  readonly suites: readonly string[];
+  readonly except?: readonly string[];
+  readonly isolate?: boolean;
+}
+
+const group = ({ name, order, workers, suites, except = [], isolate = true }: Group) => ({
   extends: true as const,
   test: {
-    ...{
-      name,
-      maxWorkers,
-      sequence: { groupOrder },
-      include: [...suites],
-      exclude: [...except, ...LEFT_OUT],
-    },
+    ...{ name, isolate, maxWorkers: workers, sequence: { groupOrder: order } },
+    ...{ include: [...suites], exclude: [...except, ...LEFT_OUT] },
     // Fewer generated requests than the suite's own number.
     env: tier === 'quick' ? { SCHEMATHESIS_EXAMPLES: '10' } : {},
   },
 });
+
+/** Suites of the thorough tier mostly wait: three of them keep little more than one core busy. */
+const AT_ONCE = tier === 'thorough' ? 5 : 3;
+const ELSEWHERE = [...OWN_PROCESS, ...FEW_AT_ONCE, ...ALONE];
 
 export default defineConfig({
   resolve: {
@@ -127,10 +152,13 @@ export default defineConfig({
       reporter: ['text-summary'],
     },
     projects: [
-      // Suites of the thorough tier mostly wait: three of them keep little more than one core busy.
-      group('together', 0, tier === 'thorough' ? 5 : 3, ['test/**/*.test.ts'], [...FEW_AT_ONCE, ...ALONE]),
-      group('few at once', 1, 3, FEW_AT_ONCE),
-      group('alone', 2, 1, ALONE),
+      group({ name: 'own process', order: 0, workers: AT_ONCE, suites: OWN_PROCESS }),
+      group({
+        ...{ name: 'together', order: 0, workers: AT_ONCE, isolate: false },
+        ...{ suites: ['test/**/*.test.ts'], except: ELSEWHERE },
+      }),
+      group({ name: 'few at once', order: 1, workers: 3, suites: FEW_AT_ONCE }),
+      group({ name: 'alone', order: 2, workers: 1, suites: ALONE }),
     ],
   },
 });
