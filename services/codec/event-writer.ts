@@ -12,8 +12,8 @@ import { eventSchemaText, recordNameOf, typeOfRecord } from './event-schemas.ts'
 import type { EventRecords } from './generated/event-types.ts';
 import { avroType, NotRepresentable } from './logical-types.ts';
 import { type Readable, Reading, skip } from './reading.ts';
-import { asResolver, type Resolver, resolverOf } from './resolution.ts';
-import { RegisteredSchema, type WrittenSchema, writtenSchema } from './written-schema.ts';
+import { asResolver, type Resolver, resolverOf } from './written/resolution.ts';
+import { RegisteredSchema, type WrittenSchema, writtenSchema } from './written/written-schema.ts';
 
 /** The ids of the event and the merchant, and what the event is about, where they can be read. */
 export interface ReadableHead extends EventAbout {

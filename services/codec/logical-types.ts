@@ -2,7 +2,7 @@
  * Mappings of Avro's logical types: `decimal` ↔ a plain decimal string, `timestamp-millis` ↔ milliseconds (RFC 3339
  * text is accepted too when writing). `uuid` is a string whose form the catalog's checks verify, so Avro need not.
  *
- * These are the types of hookrail's own schemas. services/codec/resolution.ts reads what others wrote.
+ * These are the types of hookrail's own schemas. services/codec/written/resolution.ts reads what others wrote.
  */
 import avro from 'avsc';
 import { canonicalDecimal } from '../domain/text/decimal.ts';

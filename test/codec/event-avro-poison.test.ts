@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventDecoder, eventSchemaText, recordNameOf } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
-import { RegisteredSchema } from '../../services/codec/written-schema.ts';
+import { RegisteredSchema } from '../../services/codec/written/written-schema.ts';
 import { EVENT_RECORD_BYTES_MAX, EVENT_TYPES } from '../../services/domain/event.ts';
 import { sampleEvent } from '../../services/samples/sample.ts';
 import { sampleEvents } from '../samples/sample-options.ts';

@@ -14,7 +14,7 @@ import {
   schemaIdOf,
 } from '../../services/codec/events.ts';
 import { avroType } from '../../services/codec/logical-types.ts';
-import { RegisteredSchema } from '../../services/codec/written-schema.ts';
+import { RegisteredSchema } from '../../services/codec/written/written-schema.ts';
 import type { DomainEvent } from '../../services/domain/event.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
 import { sampleEvents } from '../samples/sample-options.ts';

@@ -34,18 +34,7 @@ const HEALTH_POLICY = { withoutSuccessMs: 24 * 60 * MINUTE_MS, failedAttempts: 5
 
 let folder: string;
 let store: Store;
-/** Knows how many notifiers wait for their next turn: nothing else here sleeps. */
-class CountingClock extends SimulatedClock {
-  asleep = 0;
-
-  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    this.asleep += 1;
-    await super.sleep(ms, signal);
-    this.asleep -= 1;
-  }
-}
-
-let clock: CountingClock;
+let clock: SimulatedClock;
 let published: PublishedTask[];
 let isBroken: boolean;
 let broker: {
@@ -57,7 +46,7 @@ let notifiers: Notifier[];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hookrail-notices-'));
-  clock = new CountingClock(START);
+  clock = new SimulatedClock(START);
   const ring = join(folder, 'keyring.json');
   KeyRing.create(ring);
   const keyRing = KeyRing.read(ring);
@@ -113,7 +102,7 @@ async function stopped(notifier: Notifier): Promise<void> {
   await ended;
 }
 
-/** Lets simulated time pass in steps of a second, each notifier one turn in each. */
+/** Lets simulated time pass in steps of a second, each notifier one turn in each. Nothing else here sleeps. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1000) {
     clock.advance(1000);

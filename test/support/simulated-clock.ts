@@ -38,10 +38,15 @@ export class SimulatedClock implements Clock {
     };
   }
 
+  /** The number of calls of `sleep` that have not ended. */
+  asleep = 0;
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
+      this.asleep += 1;
       const done = () => {
+        this.asleep -= 1;
         cancel();
         signal?.removeEventListener('abort', done);
         resolve();

@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
-const RESOLUTION = 'services/codec/resolution.ts';
-const SCHEMA = 'services/codec/written-schema.ts';
+const RESOLUTION = 'services/codec/written/resolution.ts';
+const SCHEMA = 'services/codec/written/written-schema.ts';
 
 const SCHEMAS = 'services/broker/kafka/registry/registry-schemas.ts';
 const REFERENCES = 'services/broker/kafka/registry/registry-references.ts';

@@ -5,7 +5,7 @@
 import avro from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { EventDecoder, eventSchemaText } from '../../../services/codec/events.ts';
-import { RegisteredSchema } from '../../../services/codec/written-schema.ts';
+import { RegisteredSchema } from '../../../services/codec/written/written-schema.ts';
 import { decoded, fieldOf, GIVEN, HEADER, type Json, MISMATCH, retype, type Written } from './written.ts';
 
 const DELIVERED: readonly (readonly [string, Written])[] = [

@@ -1,4 +1,4 @@
-import { RegisteredSchema, TEXT_CHARACTERS_MAX } from '../../../codec/written-schema.ts';
+import { RegisteredSchema, TEXT_CHARACTERS_MAX } from '../../../codec/written/written-schema.ts';
 
 /** The registry reports that it lacks a schema, or one that the schema refers to. */
 export class MissingSchema {

@@ -1,4 +1,4 @@
-import { RegisteredSchema } from '../../../codec/written-schema.ts';
+import { RegisteredSchema } from '../../../codec/written/written-schema.ts';
 import { messageOf } from '../../../messages/error-message.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { growingPause } from '../../../process/growing-pause.ts';

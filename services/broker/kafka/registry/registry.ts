@@ -6,7 +6,7 @@ import {
   SchemaType,
 } from '@kafkajs/confluent-schema-registry';
 import { Agent, request } from 'undici';
-import type { RegisteredSchema } from '../../../codec/written-schema.ts';
+import type { RegisteredSchema } from '../../../codec/written/written-schema.ts';
 import { withoutTrailing } from '../../../domain/text/trimmed.ts';
 import type { Clock } from '../../../process/clock.ts';
 import { MissingSchema, type SchemaAnswer, withReferences } from './registry-references.ts';

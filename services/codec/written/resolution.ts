@@ -5,8 +5,8 @@
  */
 import type avro from 'avsc';
 import type { Type } from 'avsc';
-import { Decimal, decimalText, NotRepresentable, TimestampMillis } from './logical-types.ts';
-import { type Readable, Reading, skip, type Tap } from './reading.ts';
+import { Decimal, decimalText, NotRepresentable, TimestampMillis } from '../logical-types.ts';
+import { type Readable, Reading, skip, type Tap } from '../reading.ts';
 import type { WrittenSchema } from './written-schema.ts';
 import { writtenName } from './written-type-name.ts';
 

@@ -28,7 +28,7 @@ export interface LogicalKind {
   readonly scale?: unknown;
 }
 
-/** A writer's types. None of them reads by itself: services/codec/resolution.ts does, and bounds the work. */
+/** A writer's types. None of them reads by itself: services/codec/written/resolution.ts does, and bounds the work. */
 export interface WrittenSchema {
   readonly root: Type;
   /** One text for all schemas that are read alike. */
