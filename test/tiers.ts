@@ -53,9 +53,6 @@ export const THOROUGH: readonly Thorough[] = [
   },
 ];
 
-/** Suites of both tiers, which the quick one runs in a short form. */
-const BOTH = ['api/schemathesis'];
-
 const TIERS = ['quick', 'thorough', 'all'] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -69,6 +66,6 @@ export function tierOf(value: string | undefined): Tier {
 /** Returns whether a tier has the suite at this path, such as `test/api/access.test.ts`. */
 export function isIn(tier: Tier, path: string): boolean {
   const name = path.replace(/^test\//, '').replace(/\.test\.ts$/, '');
-  if (tier === 'all' || BOTH.includes(name)) return true;
+  if (tier === 'all') return true;
   return THOROUGH.some(({ suites }) => suites.test(name)) === (tier === 'thorough');
 }
