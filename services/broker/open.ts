@@ -6,10 +6,7 @@ import { systemRandom } from '../process/random.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Activity } from '../watchdog/activity.ts';
 import type { Broker } from './broker.ts';
-import { openKafkaBroker } from './kafka/open-kafka.ts';
-import { type SchemaCommands, schemaCommands } from './kafka/registry/schema-commands.ts';
-import { aclCommands, type Role, topicCommands } from './kafka/topics/topic-commands.ts';
-import { topicSpecs } from './kafka/topics/topics.ts';
+import type { ClusterCommands } from './kafka/topics/cluster-commands.ts';
 import { fileFault } from './sqlite/file/schema.ts';
 import { vacuumBrokerFile } from './sqlite/file/vacuum.ts';
 import { openSqliteBroker } from './sqlite/sqlite-broker.ts';
@@ -31,7 +28,7 @@ export function brokerFileFault(config: Pick<Config, 'dataDir'>): string | undef
 }
 
 /** Opens the configured engine: the only place that chooses one. */
-export function openBroker(
+export async function openBroker(
   config: Config,
   clock: Clock,
   log: Logger,
@@ -49,7 +46,7 @@ export function openBroker(
       });
     case 'kafka':
       if (!config.kafka) throw new Error('the kafka engine needs its configuration');
-      return openKafkaBroker({
+      return (await import('./kafka/open-kafka.ts')).openKafkaBroker({
         kafka: config.kafka,
         environment: config.environment,
         retryScale: config.sender.retryScale,
@@ -73,26 +70,10 @@ export function vacuumBroker(config: Pick<Config, 'engine' | 'dataDir'>): string
   return engine === 'sqlite' && vacuumBrokerFile(file) ? file : null;
 }
 
-/** Commands of the cluster's own tools, for an administrator. */
-export interface ClusterCommands {
-  /** The commands that create the topics. */
-  readonly topics: readonly string[];
-  /** Returns the commands that grant a user everything that a process of these roles needs, and no more. */
-  acls(roles: readonly Role[], principal: string): readonly string[];
-  /** The commands that register each schema. */
-  readonly schemas: readonly SchemaCommands[];
-}
-
-/** The default number of replicas: there is no cluster whose brokers could be counted. */
-const REPLICATION_FACTOR = 3;
+export type { ClusterCommands } from './kafka/topics/cluster-commands.ts';
 
 /** Returns the commands to set up the cluster by hand; undefined with an engine that needs no setup. */
-export function clusterCommands({ kafka }: Pick<Config, 'kafka'>): ClusterCommands | undefined {
-  if (!kafka) return undefined;
-  const { brokers, replicationFactor } = kafka;
-  return {
-    topics: topicCommands(topicSpecs(kafka, replicationFactor ?? REPLICATION_FACTOR), brokers),
-    acls: (roles, principal) => aclCommands(roles, { ...kafka, principal }),
-    schemas: schemaCommands(kafka),
-  };
+export async function clusterCommands(config: Pick<Config, 'kafka'>): Promise<ClusterCommands | undefined> {
+  if (!config.kafka) return undefined;
+  return (await import('./kafka/topics/cluster-commands.ts')).clusterCommands(config.kafka);
 }

@@ -83,7 +83,7 @@ function schemasText(schemas: ClusterCommands['schemas']): string {
 
 async function commandsFor(config: Config, what: string): Promise<ClusterCommands> {
   const { clusterCommands } = await import('../../broker/open.ts');
-  const commands = clusterCommands(config);
+  const commands = await clusterCommands(config);
   if (commands !== undefined) return commands;
   throw new OperatorError(
     `the engine ${config.engine} has no ${what}: set HOOKRAIL_ENGINE and its variables`,
