@@ -1205,6 +1205,124 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/platform/quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what could not be routed
+         * @description Oldest first, each with the reason, what is wrong and the remedy, and without the event's content. What could not be
+         *     read of an event is null.
+         */
+        get: operations["listQuarantined"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/quarantine/{quarantine_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The record's id, as the list has it.
+                 * @example 17
+                 */
+                quarantine_id: components["parameters"]["QuarantineId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a record in clear text, with its faults
+         * @description The event as JSON, on Kafka by the schema that the registry has of it, with a JSON pointer to each value that is at fault
+         *     now, and whether a replay would put it back. It may hold personal data: the audit has who read it.
+         */
+        get: operations["getQuarantined"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/quarantine/{quarantine_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The record's id, as the list has it.
+                 * @example 17
+                 */
+                quarantine_id: components["parameters"]["QuarantineId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a record back
+         * @description Puts it back where it came from, after a fix: an event is routed within moments. One that would be quarantined again is
+         *     refused, and stays with its time of arrival.
+         */
+        post: operations["replayQuarantined"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/quarantine-replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put many records back
+         * @description Puts records back as the operation for one does: those of `quarantine_ids`; or those that pass every filter (`reason`,
+         *     `merchant_id`, `about`, `since`), or `all`. Conflicts of ids are left out unless `as_new_event` is true. Count them
+         *     first, with `dry_run`.
+         */
+        post: operations["replayQuarantine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries that were given up
+         * @description Oldest first: deliveries that are over without a 2xx, after seven attempts or a 410, for as long as the engine keeps
+         *     them, and without their bodies. POST /platform/replays with `only: failed` sends them again.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/session": {
         parameters: {
             query?: never;
@@ -2290,6 +2408,173 @@ export interface components {
             /** @description Null = of every merchant. */
             merchant_id: string | null;
         };
+        /**
+         * @description The reason for the quarantine. The list may grow.
+         * @enum {string}
+         */
+        QuarantineReasonRequested: "undecodable" | "unknown_schema" | "unusable_schema" | "schema_violation" | "too_large" | "event_id_conflict" | "unknown_merchant" | "simulated_in_production" | "render_failed" | "write_refused" | "event_stalled" | "attempt_stalled";
+        /** @description A record that could not be routed, or a task that was put aside (`attempt_stalled`). */
+        QuarantinedRecord: {
+            quarantine_id: string;
+            quarantined_at: components["schemas"]["Timestamp"];
+            reason: components["schemas"]["QuarantineCode"];
+            /** @description The reason in words. */
+            title: string;
+            /** @description What is wrong, and where. */
+            detail: string;
+            remedy: string;
+            event_uuid: string | null;
+            /** @description As the event has it; it may be unknown. */
+            merchant_id: string | null;
+            type: string | null;
+            subType: string | null;
+            /** @description The user or corporate. */
+            entity_uuid: string | null;
+            /** @description What it is about, else the user or corporate. */
+            subject_uuid: string | null;
+            occurred_at: components["schemas"]["NullableTimestamp"];
+            /**
+             * Format: uuid
+             * @description Of a task that was put aside.
+             */
+            endpoint_uuid: string | null;
+            /**
+             * Format: uuid
+             * @description Of a task that was put aside.
+             */
+            delivery_uuid: string | null;
+            /** @description The id of the key that published it, or `kafka`; null = not known. */
+            published_by: string | null;
+            /** @description The Kafka record that it came from (`topic/partition@offset`). */
+            place: string | null;
+            /** @description The Kafka record's key, as text or hexadecimal digits. */
+            key: string | null;
+            /** @description Of the record's value. */
+            size_bytes: number;
+            /**
+             * Format: uuid
+             * @description The event id under which `as_new_event` publishes a conflict; null for any other record.
+             */
+            new_event_uuid: string | null;
+        };
+        QuarantinedInClear: components["schemas"]["QuarantinedRecord"] & {
+            /** @description What the records of this reason have in common, in Markdown. */
+            cause: string;
+            /** @description The rest of the Kafka record that it came from. */
+            kafka_record: {
+                time: components["schemas"]["Timestamp"];
+                headers: {
+                    name: string;
+                    value: string | null;
+                }[];
+                /** @description It had no value. */
+                is_tombstone: boolean;
+                /** @description All of it is kept: only then can it be put back. */
+                is_whole: boolean;
+            } | null;
+            /** @description The event in the form of POST /producer/events. */
+            event: Record<string, never> | null;
+            /** @description The task that was put aside. */
+            task: Record<string, never> | null;
+            /** @description Entries of the journal. */
+            journal: Record<string, never> | unknown[] | null;
+            /** @description Why it cannot be read, or is not. */
+            unreadable: string | null;
+            /** @description What is wrong now, and for a reason that is about one field, what was wrong when it came. */
+            faults: {
+                /** @description JSON pointer into `event`. */
+                pointer: string;
+                detail: string;
+            }[];
+            /** @description Why a replay would leave it where it is; null = it would not. */
+            would_return: string | null;
+            /** @description The record's bytes. */
+            base64: string;
+        };
+        ReplayQuarantined: {
+            /**
+             * @description Of a conflict of ids (`event_id_conflict`), publish it as another event with a new id.
+             * @default false
+             */
+            as_new_event?: boolean;
+        };
+        QuarantinedReplayed: {
+            quarantine_id: string;
+            /**
+             * Format: uuid
+             * @description The id under which a conflict was published.
+             */
+            new_event_uuid: string | null;
+        };
+        /** @description Which records; `quarantine_ids`, or the others. */
+        ReplayQuarantine: {
+            /** @description These records. Those that are not there are ignored. */
+            quarantine_ids?: string[];
+            /**
+             * @description All records.
+             * @default false
+             */
+            all?: boolean;
+            reason?: components["schemas"]["QuarantineReasonRequested"];
+            /** @description Only events of this merchant. */
+            merchant_id?: string;
+            /** @description Only events with this event id, or about this transaction, account or user. */
+            about?: string;
+            /**
+             * Format: date-time
+             * @description Quarantined at this time or later.
+             */
+            since?: string;
+            /**
+             * @description Also conflicts of ids (`event_id_conflict`), each as another event with a new id.
+             * @default false
+             */
+            as_new_event?: boolean;
+            /**
+             * @description Only say what would become of them.
+             * @default false
+             */
+            dry_run?: boolean;
+        };
+        QuarantineReplayed: {
+            /** @description Nothing was put back. */
+            dry_run: boolean;
+            /** @description Records that were put back. */
+            replayed: number;
+            /** @description Conflicts of ids among those of a filter. */
+            conflicts_left_out: number;
+            /** @description Records that stay, with conflicts that were named by their ids. */
+            refused: number;
+            /** @description The first twenty of them. */
+            refusals: {
+                quarantine_id: string;
+                detail: string;
+            }[];
+            /** @description The first twenty conflicts that were published under new ids. */
+            new_events: {
+                quarantine_id: string;
+                event_uuid: string | null;
+                /** Format: uuid */
+                new_event_uuid: string;
+            }[];
+        };
+        DeadLetter: {
+            dead_letter_id: string;
+            ended_at: components["schemas"]["Timestamp"];
+            merchant_id: string;
+            /** @description `exhausted` = all attempts failed; `refused` = the receiver answered 410. */
+            reason: string;
+            failure_code: components["schemas"]["FailureCode"];
+            attempts_made: number;
+            /** Format: uuid */
+            delivery_uuid: string;
+            /** Format: uuid */
+            endpoint_uuid: string;
+            /** Format: uuid */
+            event_uuid: string;
+            type: components["schemas"]["WebhookType"];
+            subType: string;
+        };
         CreateApiKey: {
             /** @description What it is for, to tell keys apart. */
             name?: string;
@@ -2794,6 +3079,43 @@ export interface components {
         };
         /** @description The replay has ended already. */
         ReplayEnded: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description No such record in quarantine. */
+        QuarantinedNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The record would be quarantined again or is a conflict of ids, or the same request is running. */
+        QuarantinedStays: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description It is not said which records, or the Idempotency-Key was used for another request. */
+        RecordsNotChosen: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3328,6 +3650,11 @@ export interface components {
         MerchantStateFilter: "active" | "paused" | "closed";
         /** @description The replay's uuid. */
         IncidentReplayId: string;
+        /**
+         * @description The record's id, as the list has it.
+         * @example 17
+         */
+        QuarantineId: string;
         /** @description The endpoint's uuid. */
         EndpointId: string;
         /**
@@ -6040,6 +6367,269 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listQuarantined: {
+        parameters: {
+            query?: {
+                /** @description Only records quarantined for this reason. */
+                reason?: components["schemas"]["QuarantineReasonRequested"];
+                /** @description Only events of this merchant, which may be unknown. */
+                merchant_id?: string;
+                /** @description Only events with this event id, or about this transaction, account or user. */
+                about?: string;
+                /** @description Quarantined at this time or later. */
+                since?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["QuarantinedRecord"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getQuarantined: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The record's id, as the list has it.
+                 * @example 17
+                 */
+                quarantine_id: components["parameters"]["QuarantineId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuarantinedInClear"];
+                };
+            };
+            400: components["responses"]["InvalidId"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["QuarantinedNotFound"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayQuarantined: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
+                 * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path: {
+                /**
+                 * @description The record's id, as the list has it.
+                 * @example 17
+                 */
+                quarantine_id: components["parameters"]["QuarantineId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReplayQuarantined"];
+            };
+        };
+        responses: {
+            /** @description It is back on its stream. */
+            202: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuarantinedReplayed"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["QuarantinedNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["QuarantinedStays"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayQuarantine: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of your choice, such as a UUID, new for each new request. Repeating a request with the same key within
+                 *     24 hours returns the same response and does nothing twice.
+                 * @example 9b2f6c1e-0a83-4d6c-8ad4-0a8b1f6f3c55
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The name of the person for whom you ask, for the audit: 1 to 100 visible characters, percent-encoded (UTF-8). You
+                 *     vouch for it.
+                 * @example Ann%20from%20support
+                 */
+                "On-Behalf-Of"?: components["parameters"]["OnBehalfOf"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayQuarantine"];
+            };
+        };
+        responses: {
+            /** @description What a replay would do now (`dry_run`). */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuarantineReplayed"];
+                };
+            };
+            /** @description Those that are not refused are back on their streams. */
+            202: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QuarantineReplayed"];
+                };
+            };
+            400: components["responses"]["InvalidBody"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["UnknownHost"];
+            422: components["responses"]["RecordsNotChosen"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Only of this merchant. */
+                merchant_id?: components["parameters"]["MerchantFilter"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeadLetter"][];
+                        has_more: boolean;
+                        next_cursor: components["schemas"]["NextCursor"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeForbidden"];
+            404: components["responses"]["MerchantNotFound"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["UnknownHost"];
             429: components["responses"]["RateLimited"];

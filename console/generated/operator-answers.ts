@@ -114,7 +114,7 @@ export interface OperatorAnswers {
     readonly hint: string;
     readonly types: readonly ("AML" | "KYB" | "KYC" | "cryptoToFiat" | "duplicateUser" | "entityStatusUpdate" | "fiatToCrypto" | "linkBankAccount" | "linkedBankAccountProfile" | "otpNotification" | "senderNameMismatch" | "serviceBankAccount" | "walletCreated")[] | null;
     readonly merchants: readonly (string)[] | null;
-    readonly scopes: readonly ("deliveries:read" | "erasure:write" | "keys:write" | "merchants:read" | "merchants:write" | "portal:write" | "replays:write")[] | null;
+    readonly scopes: readonly ("deliveries:read" | "erasure:write" | "keys:write" | "merchants:read" | "merchants:write" | "portal:write" | "quarantine:read" | "quarantine:write" | "replays:write")[] | null;
     readonly createdAt: string;
     readonly revokedAt: string | null;
     readonly lastUsedAt: string | null;
@@ -663,6 +663,7 @@ export interface OperatorAnswers {
     readonly merchantId: string | null;
   };
   readonly 'quarantine-replay': {
+    readonly dryRun?: true;
     readonly replayed: number;
     readonly conflicts?: {
       readonly leftOut: number;

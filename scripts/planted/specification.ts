@@ -210,7 +210,7 @@ export const SPECIFICATION_BUGS: readonly PlantedBug[] = [
   {
     id: 'looks-unrecorded',
     bug: 'an operator reads a quarantined record, and the audit does not say so',
-    file: 'services/operator/commands/quarantine/show.ts',
+    file: 'services/management/quarantine/look.ts',
     text: "await audit('quarantine.show', { position, eventId }, merchantId);",
     replacement: '',
     test: 'test/operator/audited.test.ts',

@@ -144,8 +144,9 @@ const GUIDES: readonly Guide[] = [
     path: 'guides/embed',
     title: 'Embed hookrail in your platform',
     section: 'Operators',
-    summary: 'Merchants, keys, links to the console, holds and replays by REST, for the platform’s backend.',
-    phrases: ['platform api', 'plk', 'scope', 'embed', 'on-behalf-of'],
+    summary:
+      'Merchants, keys, links to the console, holds, replays and the quarantine by REST, for the platform’s backend.',
+    phrases: ['platform api', 'plk', 'scope', 'embed', 'on-behalf-of', 'quarantine', 'dead letter'],
     sources: [{ file: 'docs/guides/embed.md' }],
   },
   {

@@ -13,7 +13,7 @@ import type { Clock } from '../process/clock.ts';
 import type { Random } from '../process/random.ts';
 import type { Actor } from '../store/change.ts';
 import type { AddedAuditEntry } from '../store/maintenance.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, StoreUnavailable } from '../store/store.ts';
 import type { ClientAddress } from './access/client-address.ts';
 import type { FailedKeys } from './access/failed-keys.ts';
 import type { Environment } from './auth.ts';
@@ -99,8 +99,9 @@ export const API_LIMITS: ApiLimits = {
   answersKeptMs: 24 * 3600 * 1000,
 };
 
-export type ApiBroker = Pick<Broker, 'publishEvents' | 'publishTasks'> & {
-  readonly quarantine: Pick<Broker['quarantine'], 'find'>;
+export type ApiBroker = Pick<Broker, 'publishEvents' | 'publishTasks' | 'quarantine'> & {
+  readonly stalls: Pick<Broker['stalls'], 'append'>;
+  readonly deadLetters: Pick<Broker['deadLetters'], 'list'>;
 };
 
 /** The dependencies of the routes. */
@@ -167,6 +168,16 @@ export async function published<T>(publishing: Promise<T>): Promise<T> {
   try {
     return await publishing;
   } catch (error) {
+    throw new BrokerUnavailable(messageOf(error));
+  }
+}
+
+/** Awaits what the broker is asked for. An invalid position, and a store that cannot answer, stay what they are. */
+export async function asked<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof StoreUnavailable) throw error;
     throw new BrokerUnavailable(messageOf(error));
   }
 }

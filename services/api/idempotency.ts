@@ -65,6 +65,20 @@ export async function idempotently(
   }
 }
 
+/** As `idempotently`, for a change that is not in the store: the response is stored after it. */
+export async function idempotentlyKept(
+  context: ApiContext,
+  { request, response }: { readonly request: Request; readonly response: Response },
+  work: () => Promise<Answer>,
+): Promise<void> {
+  await idempotently(context, { request, response, replayWaits: false }, async (remember) => {
+    const answer = await work();
+    const kept = remember(answer);
+    if (kept) await context.store.answers.keep(kept, wholeNow(context.clock));
+    return answer;
+  });
+}
+
 /** Carries out the work, and ends the claim: it is in nobody's way once an answer was stored. */
 async function claimed(
   { store }: ApiContext,

@@ -25,7 +25,7 @@ export function explainCursor(error: unknown): never {
   throw error instanceof CursorInvalid ? cursorInvalid() : error;
 }
 
-function cursorInvalid(): ApiError {
+export function cursorInvalid(): ApiError {
   const errors = [
     { pointer: '/query/cursor', code: 'invalid_format', detail: 'must be a next_cursor of an earlier page' },
   ];

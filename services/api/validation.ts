@@ -70,6 +70,8 @@ const QUERY_PARAMETERS: ReadonlySet<string> = new Set([
   'status',
   'state',
   'merchant_id',
+  'reason',
+  'about',
   'failing',
   'type',
   'subType',

@@ -7,6 +7,7 @@ export type RefusedCode =
   | 'incident_replay_not_found'
   | 'replay_ended'
   | 'incident_replay_running'
+  | 'quarantined_not_found'
   | 'empty_period';
 
 /** A request of an operator or of the platform is refused: nothing was changed. The command line and the API word it each. */

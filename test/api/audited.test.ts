@@ -1,17 +1,20 @@
 /**
  * Guarantee: every operation that changes something leaves an entry in the audit with the id of the key, once for a request
- * that is repeated; one that reads leaves none. An operation that is added to openapi.yaml is tested at once.
+ * that is repeated; so does one that shows personal data of a quarantined record. Another one that reads leaves none. An operation that is added to openapi.yaml is tested at once.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exampleBody, isStream, keySchemeOf, operations } from '../support/api/openapi-check.ts';
 import { ENDPOINTS, startTestApi, type TestApi } from '../support/api/test-api.ts';
-import { OwnedIds } from '../support/models/owned-ids.ts';
+import { EXAMPLE_MERCHANT, OwnedIds } from '../support/models/owned-ids.ts';
 
 /** Operations that add no entry although they do something, and what says by whom. */
 const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   publishEvents: 'each event names the key that published it',
   triggerEvent: 'the event names the key, or the session of the console',
 };
+
+/** Operations that change nothing, and show personal data. */
+const SHOWS_PERSONAL: readonly string[] = ['getQuarantined'];
 
 /** The merchant that the entry of a platform operation is about, where it is not the merchant of the others. */
 const OF_PLATFORM: Readonly<Record<string, object>> = {
@@ -21,6 +24,8 @@ const OF_PLATFORM: Readonly<Record<string, object>> = {
   erasePerson: { action: 'entity.erase', merchantId: null },
   startIncidentReplay: { action: 'replay.create', merchantId: null, endpointId: null },
   cancelIncidentReplay: { action: 'replay.cancel', endpointId: expect.any(String) },
+  replayQuarantined: { action: 'quarantine.replay', merchantId: null, details: { records: 1 } },
+  replayQuarantine: { action: 'quarantine.replay', merchantId: EXAMPLE_MERCHANT },
 };
 
 let api: TestApi;
@@ -44,11 +49,13 @@ const keyed = operations().filter(({ path }) => !WITHOUT_KEY.includes(path));
 const SORTS = { merchantKey: 'own', producerKey: 'producer', platformKey: 'platform' } as const;
 
 const cases = keyed.map(({ method, path, operation }) => {
-  const isChange = method !== 'GET' && !(operation.operationId in WITHOUT_ENTRY);
-  return { name: `${method} ${path}`, method, path, operation, isChange };
+  const { operationId } = operation;
+  const isRead = method === 'GET' && !SHOWS_PERSONAL.includes(operationId);
+  const isAudited = !isRead && !(operationId in WITHOUT_ENTRY);
+  return { name: `${method} ${path}`, method, path, operation, isAudited };
 });
 
-test.each(cases)('$name: an entry with the key, or none', async ({ method, path, operation, isChange }) => {
+test.each(cases)('$name: an entry with the key, or none', async ({ method, path, operation, isAudited }) => {
   const ids = await owned.ownFor(operation);
   const before = new Set((await entries()).map(({ cursor }) => cursor));
   const sort = SORTS[keySchemeOf(operation) as keyof typeof SORTS];
@@ -64,7 +71,7 @@ test.each(cases)('$name: an entry with the key, or none', async ({ method, path,
   const added = (await entries()).filter(({ cursor }) => !before.has(cursor));
   // One for each session that is ended.
   const isOfAll = operation.operationId === 'endPortalSessions';
-  expect(added.length).toEqual(isOfAll ? expect.toSatisfy((count) => count > 0) : isChange ? 1 : 0);
+  expect(added.length).toEqual(isOfAll ? expect.toSatisfy((count) => count > 0) : isAudited ? 1 : 0);
   for (const entry of added) {
     expect(entry.actor).toMatchObject({ kind: 'api_key', keyId: api.keyIds[sort] });
     if (sort === 'platform')

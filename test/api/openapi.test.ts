@@ -100,6 +100,7 @@ describe('the lists of values in the API description', () => {
       'HeaderKept',
       'StartReplay',
       'EventTypeRequested',
+      'WebhookTypeRequested',
       'ProducerEvent',
       'CreatePortalSession',
       'CreatePortalSession/properties/access',
@@ -110,6 +111,9 @@ describe('the lists of values in the API description', () => {
       'StartIncidentReplay',
       'CloseMerchant',
       'ErasePerson',
+      'ReplayQuarantined',
+      'ReplayQuarantine',
+      'QuarantineReasonRequested',
       'OpenConsole',
     ];
     for (const [name, schema] of Object.entries(schemas)) if (!requests.includes(name)) look(schema, name);
@@ -142,6 +146,8 @@ describe('the lists of values in the API description', () => {
       'StartIncidentReplay',
       'CloseMerchant',
       'ErasePerson',
+      'ReplayQuarantined',
+      'ReplayQuarantine',
     ];
     for (const name of [...requests, 'StartReplay', 'Url', 'DescriptionSent']) look(schemas[name], name);
     for (const [name, { in: place, schema }] of Object.entries<{ in: string; schema: object }>(
@@ -169,6 +175,8 @@ describe('the lists of values in the API description', () => {
       'StartIncidentReplay',
       'CloseMerchant',
       'ErasePerson',
+      'ReplayQuarantined',
+      'ReplayQuarantine',
     ]) {
       expect([name, schemas[name].additionalProperties]).toEqual([name, false]);
     }

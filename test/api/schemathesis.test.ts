@@ -105,7 +105,7 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
   let python: string;
   let tested: Tested;
   let folder: string;
-  /** An endpoint with a delivery that can be sent again, and a replay. */
+  /** An endpoint with a delivery that can be sent again, a replay, and a record in quarantine. */
   let kept: Awaited<ReturnType<typeof keptDelivery>>;
 
   beforeAll(async () => {
@@ -138,7 +138,20 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
     const { delivery_uuid: deliveryId, event_uuid: eventId, subject_uuid: subjectId } = delivery;
     const links = await Promise.all(Array.from({ length: LINKS }, () => newLink(tested.setup.merchantId)));
     const consoleToken = await openedWith(links.pop()?.link ?? '');
-    return { endpointId: uuid, deliveryId, replayId, eventId, subjectId, links, consoleToken };
+    const recordId = await keptRecord(merchant);
+    return { endpointId: uuid, deliveryId, replayId, eventId, subjectId, recordId, links, consoleToken };
+  }
+
+  /** Returns the id of an event in quarantine that stays there: nobody makes its merchant. */
+  async function keptRecord(merchant: MerchantClient): Promise<string> {
+    await merchant.publish([jsonEventOf(randomUUID(), 'in quarantine')]);
+    return eventually('a record is in quarantine', async () => {
+      const answer = await fetch(`${tested.apiUrl}/platform/quarantine?reason=unknown_merchant`, {
+        headers: { authorization: `API-Key ${tested.setup.platformKey}` },
+      });
+      const { data } = (await answer.json()) as { readonly data: readonly { quarantine_id: string }[] };
+      return data[0]?.quarantine_id;
+    });
   }
 
   async function newLink(merchantId: string) {
@@ -190,6 +203,7 @@ function suite(install: () => Promise<string>, start: () => Promise<Tested>, exa
           KEPT_REPLAY: kept.replayId,
           KEPT_EVENT: kept.eventId,
           KEPT_SUBJECT: kept.subjectId,
+          KEPT_RECORD: kept.recordId,
         },
         signal: AbortSignal.timeout(RUN_MS),
       },

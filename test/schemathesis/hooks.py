@@ -32,6 +32,10 @@ OTHER_MERCHANT = os.environ["OTHER_MERCHANT"]
 links = os.environ["KEPT_LINKS"].split()
 sessions = os.environ["KEPT_SESSIONS"].split()
 
+# A record that stays in quarantine: its merchant is unknown. And what says which records are put back, beside their ids.
+KEPT_RECORD = os.environ["KEPT_RECORD"]
+CHOICES = ("all", "reason", "merchant_id", "about", "since")
+
 # These are about one merchant, and leave it as others need it. Merchants, keys and replays that the platform has made.
 OF_MERCHANTS = ("getMerchant", "updateMerchant", "resumeMerchant", "createApiKey", "listApiKeys")
 made_merchants = []
@@ -134,6 +138,13 @@ def before_call(context, case, kwargs):
     # One that has ended is a 409, which is an answer of the operation's own.
     if name == "cancelIncidentReplay" and often(case):
         case.path_parameters.update(incident_replay_id=chance.choice([os.environ["KEPT_REPLAY"], *made_replays[-3:]]))
+    if name in ("getQuarantined", "replayQuarantined") and often(case):
+        case.path_parameters.update(quarantine_id=KEPT_RECORD)
+    # Which records are meant is said by ids or by filters: no schema can say so.
+    if name == "replayQuarantine" and body is not None and often(case):
+        body.pop("quarantine_ids", None)
+        if not any(choice in body for choice in CHOICES) or body.get("all") is False:
+            body["all"] = True
     if name == "createPortalSession" and often(case):
         case.path_parameters.update(merchant_id=MERCHANT)
     if name == "endPortalSessions" and (often(case) or case.path_parameters.get("merchant_id") == MERCHANT):

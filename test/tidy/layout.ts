@@ -264,6 +264,7 @@ export const PARTS: readonly Part[] = [
       'the store chooser',
       'the store copy',
       'the operator commands',
+      'the management',
       'the api station',
     ],
     instead:

@@ -1,6 +1,7 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const PLATFORM_TEST = 'test/api/platform/platform.test.ts';
+const QUARANTINE_TEST = 'test/api/platform/quarantine.test.ts';
 
 /** The platform API. */
 export const PLATFORM_BUGS: readonly PlantedBug[] = [
@@ -31,5 +32,32 @@ export const PLATFORM_BUGS: readonly PlantedBug[] = [
     replacement: '(await store.keys.get(keyId)) !== undefined',
     test: PLATFORM_TEST,
     title: 'is shown once, opens its merchant’s operations',
+  },
+  {
+    id: 'quarantine-unsearched',
+    bug: 'the list of the quarantine shows what is about anything, whatever it is asked about',
+    file: 'services/management/quarantine/choice.ts',
+    text: '(about === undefined || isWanted(record, { about })) &&',
+    replacement: '',
+    test: QUARANTINE_TEST,
+    title: 'by every filter',
+  },
+  {
+    id: 'dry-run-puts-back',
+    bug: 'a replay of the quarantine that should only count puts records back',
+    file: 'services/management/quarantine/replay.ts',
+    text: '...(isDryRun && { isDryRun }),',
+    replacement: '',
+    test: QUARANTINE_TEST,
+    title: 'many are counted first',
+  },
+  {
+    id: 'platform-puts-back-blindly',
+    bug: 'the platform puts a record back that is quarantined again',
+    file: 'services/api/platform/quarantine.ts',
+    text: 'stillRefused: stillRefusedBy(context),',
+    replacement: 'judge: stillRefusedBy,',
+    test: QUARANTINE_TEST,
+    title: 'stays, until its cause is mended',
   },
 ];

@@ -17,7 +17,7 @@ export const STALL_BUGS: readonly PlantedBug[] = [
   {
     id: 'put-back-task-put-aside-again',
     bug: 'a task that an operator puts back is put aside again at once',
-    file: 'services/operator/commands/quarantine/replay.ts',
+    file: 'services/management/quarantine/replay.ts',
     text: 'if (pardoned.size > 0) await stalls.append({ at: now, pardoned: [...pardoned] });',
     replacement: 'void stalls;',
     test: STALLS,

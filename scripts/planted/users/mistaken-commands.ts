@@ -35,7 +35,7 @@ export const MISTAKEN_COMMAND_BUGS: readonly PlantedBug[] = [
   {
     id: 'conflict-replayed-with-all',
     bug: 'a replay of many puts events back whose ids belong to other events',
-    file: 'services/operator/commands/quarantine/replay.ts',
+    file: 'services/management/quarantine/replay.ts',
     text: 'if (id !== null && !this.#asNewEvent) {',
     replacement: 'if (id !== null && id === null) {',
     test: CONTRACT,

@@ -71,7 +71,7 @@ export function listPlatformEvents(context: ApiContext): RequestHandler {
 }
 
 /** Returns the merchant that the list is narrowed to; null: it is not. */
-async function merchantIn(context: ApiContext, query: URLSearchParams): Promise<string | null> {
+export async function merchantIn(context: ApiContext, query: URLSearchParams): Promise<string | null> {
   const id = query.get('merchant_id');
   return id === null ? null : (await findMerchant(context, id)).merchantId;
 }

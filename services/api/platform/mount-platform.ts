@@ -4,6 +4,7 @@ import { authenticate } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
 import { createPortalSession, endPortalSession, endPortalSessions } from '../portal/portal-links.ts';
 import { route } from '../routes/mount-route.ts';
+import { listDeadLetters } from './dead-letters.ts';
 import { erasePerson, listErasures } from './erasures.ts';
 import { listPlatformDeliveries, listPlatformEndpoints, listPlatformEvents } from './lists.ts';
 import { createMerchantKey, listMerchantKeys, revokeMerchantKey } from './merchant-keys.ts';
@@ -16,6 +17,7 @@ import {
   updateMerchant,
 } from './merchants.ts';
 import { readPerson, requireScope } from './platform-access.ts';
+import { getQuarantined, listQuarantined, replayMany, replayOne } from './quarantine.ts';
 import {
   cancelPlatformReplay,
   getPlatformReplay,
@@ -37,6 +39,7 @@ export function mountPlatform(app: Express, context: ApiContext, { general, vali
   const open: Open = (scope, handler) => [...known, requireScope(scope), ...validated, readPerson, handler];
   mountMerchants(app, context, open);
   mountOverAll(app, context, open);
+  mountKept(app, context, open);
 }
 
 function mountMerchants(app: Express, context: ApiContext, open: Open): void {
@@ -89,4 +92,17 @@ function mountOverAll(app: Express, context: ApiContext, open: Open): void {
   route(app, '/platform/replays/{incident_replay_id}/cancel', {
     post: open('replays:write', cancelPlatformReplay(context)),
   });
+}
+
+/** Mounts the operations on what the broker keeps for operators: what was not routed, and what was given up. */
+function mountKept(app: Express, context: ApiContext, open: Open): void {
+  route(app, '/platform/quarantine', { get: open('quarantine:read', listQuarantined(context)) });
+  route(app, '/platform/quarantine/{quarantine_id}', {
+    get: open('quarantine:read', getQuarantined(context)),
+  });
+  route(app, '/platform/quarantine/{quarantine_id}/replay', {
+    post: open('quarantine:write', replayOne(context)),
+  });
+  route(app, '/platform/quarantine-replays', { post: open('quarantine:write', replayMany(context)) });
+  route(app, '/platform/dead-letters', { get: open('deliveries:read', listDeadLetters(context)) });
 }

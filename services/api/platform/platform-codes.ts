@@ -15,6 +15,11 @@ export const PLATFORM_CODES = {
     title: 'There is no such replay',
     hint: 'List the replays with GET /platform/replays.',
   },
+  quarantined_not_found: {
+    status: 404,
+    title: 'There is no such record in quarantine',
+    hint: 'List the records with GET /platform/quarantine: one that was put back has left it.',
+  },
   merchant_exists: {
     status: 409,
     title: 'There is a merchant with this id',
@@ -35,9 +40,19 @@ export const PLATFORM_CODES = {
     title: 'The replay has ended',
     hint: 'Read it with GET /platform/replays/{incident_replay_id}.',
   },
+  quarantined_stays: {
+    status: 409,
+    title: 'The record cannot be put back',
+    hint: 'Do what the remedy in GET /platform/quarantine/{quarantine_id} says, then put it back.',
+  },
   platform_merchant_stays: {
     status: 409,
     title: 'The platform itself cannot be closed',
     hint: 'It gets the notices of all merchants, and its id is reserved: delete its endpoints, or revoke its keys.',
+  },
+  records_not_chosen: {
+    status: 422,
+    title: 'It is not said which records are put back',
+    hint: 'Send quarantine_ids; or all, reason, merchant_id, about or since; not both.',
   },
 } as const;

@@ -1,7 +1,8 @@
 import type { Directory } from '../../domain/directory.ts';
 import type { DomainEvent } from '../../domain/event.ts';
 import { takesEvents } from '../../domain/merchant.ts';
-import { type Refusal, refusalOf } from '../../domain/quarantine.ts';
+import { type Refusal, refusalOf, refusalText } from '../../domain/quarantine.ts';
+import type { Clock } from '../../process/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../auth.ts';
 
@@ -37,4 +38,15 @@ export async function refusalsOf(
   }
   for (const event of sound) if (missing.has(event.merchantId)) judge(event, false);
   return refusals;
+}
+
+/** Returns what says why the router would refuse an event now, for people, or null. */
+export function stillRefusedBy(
+  deps: Judges & { readonly clock: Pick<Clock, 'now'> },
+): (event: DomainEvent) => Promise<string | null> {
+  return async (event) => {
+    const now = deps.clock.now();
+    const refusal = (await refusalsOf([event], deps, now)).get(event);
+    return refusal ? refusalText(refusal, event, now) : null;
+  };
 }

@@ -1,8 +1,8 @@
 import type { RequestHandler, Response } from 'express';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { EndpointRecord } from '../../store/store.ts';
-import { type ApiContext, auditRequest, wholeNow } from '../context.ts';
-import { type Answer, idempotently } from '../idempotency.ts';
+import { type ApiContext, auditRequest } from '../context.ts';
+import { type Answer, idempotentlyKept } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
 import { findEndpoint, pathId } from './read-endpoints.ts';
@@ -18,12 +18,9 @@ export function resendDelivery(context: ApiContext): RequestHandler {
     const key = request.get('idempotency-key');
     // From the key, if there is one: a repeat after a crash, before the response was stored, is the same delivery.
     const asked = key === undefined ? response.locals.requestId : `${response.locals.keyId}:${key}`;
-    await idempotently(context, { request, response, replayWaits: false }, async (remember) => {
-      const answer = await resend(context, response, { endpoint, deliveryId, asked });
-      const kept = remember(answer);
-      if (kept) await context.store.answers.keep(kept, wholeNow(context.clock));
-      return answer;
-    });
+    await idempotentlyKept(context, { request, response }, () =>
+      resend(context, response, { endpoint, deliveryId, asked }),
+    );
   };
 }
 

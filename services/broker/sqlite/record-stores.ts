@@ -13,6 +13,8 @@ import { EVENTS, type RecordStoreTable, type StoredRecord } from './file/wire.ts
 import { eventOf, taskOf } from './settle.ts';
 
 const LIST_MAX = 1_000;
+/** A row's id, as it is written: every record has one position. */
+const POSITION = /^(0|[1-9]\d{0,14})$/;
 /** Records put back in one commit. */
 const REQUEUE_AT_ONCE = 500;
 /** Records read at a time: each holds a body. */
@@ -155,7 +157,7 @@ function putBackOf(
 }
 
 function idsOf(positions: readonly string[]): number[] {
-  return [...new Set(positions)].map(Number).filter(Number.isSafeInteger);
+  return [...new Set(positions)].filter((position) => POSITION.test(position)).map(Number);
 }
 
 async function forget(
@@ -178,8 +180,9 @@ function readingOf<T>(
   decoderOf: DecoderOf<T>,
 ): Pick<RecordStore<T>, 'list' | 'visit'> {
   const page = async (after: string | undefined, limit: number): Promise<Listed<T>> => {
-    const from = after === undefined ? 0 : Number(after);
-    if (!Number.isSafeInteger(from)) throw new RangeError(`"${after}" is not a position in this store`);
+    if (after !== undefined && !POSITION.test(after))
+      throw new RangeError(`"${after}" is not a position in this store`);
+    const from = Number(after ?? 0);
     const request = { kind: 'readRecordStore', table, after: from, limit } as const;
     const reply = await thread.read(request);
     if (reply.kind !== 'records') throw new Error(`unexpected answer ${reply.kind}`);

@@ -10,6 +10,8 @@ export const PLATFORM_SCOPES = [
   'deliveries:read',
   'replays:write',
   'erasure:write',
+  'quarantine:read',
+  'quarantine:write',
 ] as const;
 export type PlatformScope = (typeof PLATFORM_SCOPES)[number];
 

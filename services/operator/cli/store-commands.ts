@@ -1,8 +1,9 @@
 import type { Config } from '../../config/config.ts';
+import { auditOf } from '../../management/audit.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { plain, WIDTH } from '../../messages/text-layout.ts';
 import { systemClock } from '../../process/clock.ts';
-import { auditOf, on, type ToolMeans } from '../commands/command.ts';
+import { on, type ToolMeans } from '../commands/command.ts';
 import { finishOffline } from '../commands/erase-entity.ts';
 import { OperatorError } from '../commands/operator-error.ts';
 import { withStore } from './ask.ts';

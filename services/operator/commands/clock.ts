@@ -1,12 +1,13 @@
 import { timestamp, timestampOrNull } from '../../api/endpoint-json.ts';
 import type { Broker, Delays } from '../../broker/broker.ts';
+import type { AddToAudit } from '../../management/audit.ts';
 import type { Clock } from '../../process/clock.ts';
 import { pollUntil } from '../../process/poll-until.ts';
 import { SandboxClock } from '../../process/sandbox-clock.ts';
 import type { FeedAttempt, FeedDelivery, FeedEntry } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
 import type { Arguments } from './arguments.ts';
-import { type AddToAudit, on, type SandboxTime } from './command.ts';
+import { on, type SandboxTime } from './command.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
 /** The longest wait for attempts that are under way: several times what one may take. */

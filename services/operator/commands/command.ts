@@ -2,6 +2,7 @@ import type { Environment } from '../../api/auth.ts';
 import type { Broker, RequeueOptions } from '../../broker/broker.ts';
 import type { Config } from '../../config/config.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
+import type { AddToAudit } from '../../management/audit.ts';
 import { Refused } from '../../management/refused.ts';
 import type { Clock } from '../../process/clock.ts';
 import type { Random } from '../../process/random.ts';
@@ -68,25 +69,6 @@ interface FeedPlace {
 export interface SandboxTime {
   show(place: FeedPlace): Promise<unknown>;
   step(given: FeedPlace & { readonly until: string }, audit: AddToAudit): Promise<unknown>;
-}
-
-/**
- * Adds an entry to the audit: of what the store does not record by itself. Resolves when it is durable; await it before
- * the change, or before what was read is shown.
- */
-export type AddToAudit = (
-  action: string,
-  details: Readonly<Record<string, unknown>>,
-  merchantId?: string | null,
-) => Promise<void>;
-
-export function auditOf({
-  store,
-  clock,
-  actor,
-}: Pick<OperatorDeps, 'store' | 'clock' | 'actor'>): AddToAudit {
-  return (action, details, merchantId = null) =>
-    store.audit.add({ at: clock.wall(), actor, merchantId, action, details });
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;

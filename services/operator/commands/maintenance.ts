@@ -1,11 +1,12 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import type { KeyRing } from '../../keys/keyring.ts';
+import { auditOf } from '../../management/audit.ts';
 import { orderErasure } from '../../management/erasures.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { CursorInvalid, personOf } from '../../store/change.ts';
 import type { AuditEntry } from '../../store/maintenance.ts';
 import { type Arguments, type Given, timeOf } from './arguments.ts';
-import { auditOf, type OperatorDeps, on } from './command.ts';
+import { type OperatorDeps, on } from './command.ts';
 import { carryOutErasure } from './erase-entity.ts';
 import { requireMerchant } from './merchants.ts';
 import { OperatorError, UsageError } from './operator-error.ts';

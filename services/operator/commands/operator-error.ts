@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<RefusedCode, (about: string) => string>> = {
   incident_replay_not_found: (id) => `there is no replay ${id}: see replay list`,
   replay_ended: (id) => `replay ${id} has ended already: see replay get`,
   incident_replay_running: (id) => `replay ${id} is running: wait for it to end, or use replay cancel`,
+  quarantined_not_found: (position) => `there is no record at ${position} in quarantine: see quarantine list`,
   empty_period: () => 'since: must be before until, and in the past',
 };
 

@@ -1,12 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Judges, refusalsOf } from '../../api/producer/event-refusals.ts';
-import type { DomainEvent } from '../../domain/event.ts';
-import { refusalText } from '../../domain/quarantine.ts';
+import { type Judges, stillRefusedBy } from '../../api/producer/event-refusals.ts';
+import { auditOf } from '../../management/audit.ts';
 import { personOf } from '../../store/change.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Unchecked } from './arguments.ts';
 import {
-  auditOf,
   type OperatedBroker,
   type OperatorDeps,
   type Places,
@@ -73,11 +71,7 @@ export function operatorService(given: ServiceDeps, commands = SERVED): Operator
 
 function placesOf(deps: OperatorDeps & Pick<ServiceDeps, 'broker' | 'sandboxTime' | 'directory'>): Places {
   const audit = auditOf(deps);
-  const stillRefused = async (event: DomainEvent) => {
-    const now = deps.clock.now();
-    const refusal = (await refusalsOf([event], deps, now)).get(event);
-    return refusal ? refusalText(refusal, event, now) : null;
-  };
+  const stillRefused = stillRefusedBy(deps);
   return {
     store: (use) => use(deps, undefined),
     broker: (use) => use(deps.broker, { now: deps.clock.now(), audit, stillRefused }),

@@ -1,9 +1,10 @@
 import { timestamp } from '../../api/endpoint-json.ts';
 import type { RecordStore } from '../../broker/broker.ts';
 import type { DeadLetter } from '../../domain/journal.ts';
+import { matcherOf } from '../../management/quarantine/choice.ts';
 import type { Arguments, Given } from './arguments.ts';
 import { on } from './command.ts';
-import { FILTER, filterOf, matcherOf } from './quarantine/filter.ts';
+import { FILTER, filterOf } from './quarantine/filter.ts';
 import { quarantinedJson, refuseRange } from './quarantine/record-json.ts';
 import { REPLAYED, refuseChoice, replay } from './quarantine/replay.ts';
 import { SHOWN, type Shown, show, shownText, withBytes } from './quarantine/show.ts';

@@ -6,16 +6,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { commandsOf } from '../../support/pages/command-blocks.ts';
 import { ANY_PORTS, Terminal } from '../../support/pages/terminal.ts';
+import { jsonEventOf } from '../../support/records/events.ts';
 
 const TEST_MS = 240_000;
 const MERCHANT = '<merchant id>';
 
 let terminal: Terminal;
+let publishTo: (merchantId: string) => Promise<unknown>;
 beforeAll(async () => {
   terminal = new Terminal();
   await terminal.start(`${ANY_PORTS} npm start -- --no-demo`, 'Ctrl-C stops it');
   const access = parseEnv(readFileSync(join(terminal.folder, 'data', 'sandbox.env'), 'utf8'));
   terminal.export('HOOKRAIL_BASE_URL', access.HOOKRAIL_BASE_URL as string);
+  publishTo = (merchantId) =>
+    fetch(`${access.HOOKRAIL_BASE_URL}/producer/events`, {
+      method: 'POST',
+      headers: {
+        authorization: `API-Key ${access.HOOKRAIL_PRODUCER_KEY}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify([jsonEventOf(merchantId, crypto.randomUUID())]),
+    });
 }, TEST_MS);
 afterAll(() => terminal?.close(), TEST_MS);
 
@@ -31,6 +42,10 @@ test('docs/guides/embed.md, from the key of the platform to the end of a merchan
   const [link = ''] = commandsOf('docs/guides/embed.md', 'A link to the console');
   const [pause = '', resume = ''] = commandsOf('docs/guides/embed.md', 'On hold');
   const [count = '', replay = '', progress = ''] = commandsOf('docs/guides/embed.md', 'After an incident');
+  const [quarantine = '', show = '', putBack = '', countMany = ''] = commandsOf(
+    'docs/guides/embed.md',
+    'Quarantine',
+  );
   const [close = ''] = commandsOf('docs/guides/embed.md', 'The end');
 
   const made = await json(`${makeKey} --output json`);
@@ -63,6 +78,18 @@ test('docs/guides/embed.md, from the key of the platform to the end of a merchan
     const { status } = await json(progress, { '<replay id>': started.replay_uuid });
     return status === 'completed';
   });
+
+  const stranger = crypto.randomUUID();
+  await publishTo(stranger);
+  const record = await eventually('it is in quarantine', async () => (await json(quarantine)).data[0]);
+  expect(record).toMatchObject({ merchant_id: stranger, reason: 'unknown_merchant' });
+  const at = { '<quarantine id>': record.quarantine_id };
+  expect(await json(show, at)).toMatchObject({
+    event: { header: { merchantId: stranger } },
+    faults: [{ pointer: '/header/merchantId' }],
+  });
+  expect(await json(putBack, at)).toMatchObject({ code: 'quarantined_stays' });
+  expect(await json(countMany)).toMatchObject({ dry_run: true, replayed: 0, refused: 1 });
 
   expect(await json(close, of)).toMatchObject({ state: 'closed' });
   const refused = await json(endpoint, { '<merchant key>': merchantKey.key });

@@ -5,6 +5,7 @@ import { createKey } from '../../../services/management/keys.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { OPERATOR } from '../../../services/store/change.ts';
 import { createEndpoint, ENDPOINTS, type TestApi } from '../api/test-api.ts';
+import { anEvent } from '../records/broker-records.ts';
 import {
   delivered,
   eventNumber,
@@ -14,6 +15,7 @@ import {
   routed,
   START,
 } from '../records/journal-entries.ts';
+import { putAside } from '../records/put-aside.ts';
 
 /** The resource that an id in a path names, seen by the requesting merchant. */
 export const ID_CLASSES = ['own', 'foreign', 'random', 'deleted', 'malformed'] as const;
@@ -34,15 +36,26 @@ export const NOT_FOUND: Readonly<Record<string, string>> = {
   portal_session_uuid: 'portal_session_not_found',
   api_key_uuid: 'api_key_not_found',
   incident_replay_id: 'incident_replay_not_found',
+  quarantine_id: 'quarantined_not_found',
 };
 
 /** Parameters that take any text, because ids of banks are no UUIDs: what is malformed elsewhere is unknown there. */
-export const ANY_TEXT: readonly string[] = ['subject_id', 'any_id', 'merchant_id'];
+export const ANY_TEXT: readonly string[] = ['subject_id', 'any_id', 'merchant_id', 'quarantine_id'];
 
 export const MALFORMED_IDS = ['x', '123', 'null', '%00', '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f100', "1'--"];
 
 /** Operations that put an end to what others need, or hold it back: they get a merchant of their own. */
 const OF_ANOTHER_MERCHANT = ['pauseMerchant', 'closeMerchant'];
+
+/** The merchant of the example in the description. */
+export const EXAMPLE_MERCHANT = '2f6c1f0a-6f1d-4a53-9b8e-5a0c7d2e4b11';
+const NOT_IN_QUARANTINE = '999999999';
+/** Operations that need a record in quarantine, and its merchant; absent: the own one. */
+const QUARANTINED: Readonly<Record<string, { readonly merchantId?: string }>> = {
+  getQuarantined: {},
+  replayQuarantined: {},
+  replayQuarantine: { merchantId: EXAMPLE_MERCHANT },
+};
 
 /** Older than any retention. */
 const EXPIRED_AT = START - 10_000 * HOUR_MS;
@@ -68,6 +81,8 @@ export class OwnedIds {
     const ids = await this.own();
     if (operationId === 'cancelIncidentReplay')
       return { ...ids, incident_replay_id: await this.#runningReplay() };
+    if (operationId in QUARANTINED)
+      return { ...ids, quarantine_id: await this.#quarantined(QUARANTINED[operationId]) };
     if (!OF_ANOTHER_MERCHANT.includes(operationId)) return ids;
     const { merchantId } = await this.#api.store.merchants.create({
       merchantId: systemRandom.uuid(),
@@ -84,7 +99,10 @@ export class OwnedIds {
     while ((await this.#api.store.log.retain(EXPIRED_AT + HOUR_MS, 1000)) > 0);
     await this.#api.call('DELETE', `${ENDPOINTS}/${expired.id}`);
     // The platform knows every merchant and every replay there is.
-    const unknown = () => ({ merchant_id: crypto.randomUUID(), incident_replay_id: crypto.randomUUID() });
+    const unknown = () => ({
+      ...{ merchant_id: crypto.randomUUID(), incident_replay_id: crypto.randomUUID() },
+      quarantine_id: NOT_IN_QUARANTINE,
+    });
     const foreign = { ...(await this.#make('foreign')), ...unknown() };
     const random = Object.fromEntries(Object.keys(NOT_FOUND).map((name) => [name, crypto.randomUUID()]));
     const gone = { portal_session_uuid: await this.#endedSession(), api_key_uuid: this.#api.keyIds.revoked };
@@ -116,8 +134,14 @@ export class OwnedIds {
       ...{ subject_id: subjectIdOf(event) ?? event.entityId, any_id: event.eventId },
       ...{ merchant_id: merchantId, portal_session_uuid: await this.#session(merchantId) },
       api_key_uuid: await this.#key(merchantId),
-      incident_replay_id: replayId,
+      ...{ incident_replay_id: replayId, quarantine_id: NOT_IN_QUARANTINE },
     };
+  }
+
+  /** Puts an event into quarantine that can be put back. */
+  #quarantined(of: { readonly merchantId?: string } = {}): Promise<string> {
+    const { broker, merchantId } = this.#api;
+    return putAside(broker, anEvent({ merchantId }), { reason: 'render_failed', merchantId, ...of });
   }
 
   async #key(merchantId: string): Promise<string> {

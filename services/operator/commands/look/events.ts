@@ -1,9 +1,10 @@
 import { timestamp } from '../../../api/endpoint-json.ts';
 import { transactionIdOf } from '../../../domain/catalog/subject.ts';
 import { PUBLISHED_ON_KAFKA } from '../../../domain/event.ts';
+import { auditOf } from '../../../management/audit.ts';
 import type { EventListed, Store } from '../../../store/store.ts';
 import type { Given } from '../arguments.ts';
-import { auditOf, type OperatorDeps, on } from '../command.ts';
+import { type OperatorDeps, on } from '../command.ts';
 import { requireMerchant } from '../merchants.ts';
 import { OperatorError } from '../operator-error.ts';
 import { logFilterOf, OF_LOG, refuseCursor } from './filters.ts';

@@ -1,5 +1,5 @@
-import { isWanted } from '../../../broker/quarantine-find.ts';
-import { QUARANTINE_REASONS, type Quarantined } from '../../../domain/quarantine.ts';
+import { QUARANTINE_REASONS } from '../../../domain/quarantine.ts';
+import type { QuarantineFilter } from '../../../management/quarantine/choice.ts';
 import { type Arguments, type Given, timeOf } from '../arguments.ts';
 
 /** Which quarantined records a command is about. */
@@ -13,18 +13,10 @@ export const FILTER = {
   since: { type: 'time', describe: 'Only events quarantined since this time (RFC 3339, or 30m, 2h, 7d ago)' },
 } as const satisfies Arguments;
 
-/** The same, with the time in milliseconds since the epoch; undefined = any. */
-export type Filter = Omit<Given<typeof FILTER>, 'since'> & { readonly since: number | undefined };
-
 /** The arguments of a command may hold others, which are no part of the filter. */
-export function filterOf({ reason, merchant, about, since }: Given<typeof FILTER>, now: number): Filter {
+export function filterOf(
+  { reason, merchant, about, since }: Given<typeof FILTER>,
+  now: number,
+): QuarantineFilter {
   return { reason, merchant, about, since: timeOf(since, now) };
-}
-
-export function matcherOf({ reason, merchant, about, since }: Filter): (record: Quarantined) => boolean {
-  return (record) =>
-    (reason === undefined || record.reason === reason) &&
-    (merchant === undefined || record.merchantId === merchant) &&
-    (about === undefined || isWanted(record, { about })) &&
-    (since === undefined || record.at >= since);
 }

@@ -1,6 +1,7 @@
 import { timestamp } from '../../../api/endpoint-json.ts';
 import { newEventId, placeOf, type Quarantined } from '../../../domain/quarantine.ts';
 import { QUARANTINE_TEXTS } from '../../../domain/routing/quarantine-texts.ts';
+import { shownBytes } from '../../../management/quarantine/shown-bytes.ts';
 import { UsageError } from '../operator-error.ts';
 
 /** Quarantined records as the commands show them. */
@@ -37,15 +38,4 @@ export function originJson({ origin }: Quarantined) {
   const headers = origin.headers.map(({ name, value }) => ({ name, value: value && shownBytes(value) }));
   const { timestamp: at, valueBytes, isWhole } = origin;
   return { recordTime: timestamp(at), headers, isTombstone: valueBytes === null, isWhole };
-}
-
-const SHOWN_BYTES_MAX = 200;
-
-/** Returns text as it is, anything else as hexadecimal digits; cut when it is long. */
-function shownBytes(bytes: Uint8Array): string {
-  const beginning = Buffer.from(bytes.subarray(0, SHOWN_BYTES_MAX));
-  const text = beginning.toString();
-  const isText = /^[\x20-\x7e]*$/.test(text);
-  const shown = isText ? text : `0x${beginning.toString('hex')}`;
-  return bytes.length > SHOWN_BYTES_MAX ? `${shown}…` : shown;
 }

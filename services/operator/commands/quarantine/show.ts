@@ -1,19 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import type { ClearText } from '../../../broker/broker.ts';
 import { asBuffer } from '../../../codec/record-codec.ts';
-import type { ContentFault } from '../../../domain/content/content-fault.ts';
-import { contentFaults } from '../../../domain/content/content-faults.ts';
-import { newEventId, type Quarantined, type QuarantineReason } from '../../../domain/quarantine.ts';
+import { newEventId, type Quarantined } from '../../../domain/quarantine.ts';
 import { QUARANTINE_TEXTS } from '../../../domain/routing/quarantine-texts.ts';
 import { visible } from '../../../domain/text/visible-text.ts';
+import { lookAtQuarantined } from '../../../management/quarantine/look.ts';
+import { conflictText } from '../../../management/quarantine/replay.ts';
 import { plain, WIDTH } from '../../../messages/text-layout.ts';
 import type { Arguments, Given } from '../arguments.ts';
 import type { BrokerContext, OperatedBroker } from '../command.ts';
-import { OperatorError } from '../operator-error.ts';
 import { hexDump } from './hex-dump.ts';
 import { markedJson } from './marked-json.ts';
 import { originJson, quarantinedJson, refuseRange } from './record-json.ts';
-import { CONFLICT } from './replay.ts';
+import { AS_NEW_EVENT } from './replay.ts';
 
 /** One quarantined record in clear text, with its faults marked, and what a replay would do with it. */
 
@@ -34,13 +33,6 @@ export const SHOWN = {
   file: { type: 'path', local: true, describe: 'Write the bytes into this new file instead' },
 } as const satisfies Arguments;
 
-/** Where the fault of a sound event is, for the reasons that are about one field. */
-const FAULT_AT: Partial<Record<QuarantineReason, string>> = {
-  unknown_merchant: '/header/merchantId',
-  simulated_in_production: '/header/simulated',
-  event_id_conflict: '/header/eventId',
-};
-
 export type Shown = Awaited<ReturnType<typeof show>>;
 /** With its bytes in an encoding, or the file that has them. */
 type Shaped = Omit<Shown, 'base64'> & { readonly [Name in 'hex' | 'base64' | 'file']?: string };
@@ -48,29 +40,19 @@ type Shaped = Omit<Shown, 'base64'> & { readonly [Name in 'hex' | 'base64' | 'fi
 export async function show(
   { quarantine }: Pick<OperatedBroker, 'quarantine'>,
   { position }: Given<typeof SHOWN>,
-  { now, audit, stillRefused }: BrokerContext,
+  context: BrokerContext,
 ) {
-  const record = await quarantine.read(position).catch(refuseRange);
-  if (!record)
-    throw new OperatorError(`there is no record at ${position} in quarantine: see quarantine list`);
-  const { eventId, merchantId, bytes } = record;
-  await audit('quarantine.show', { position, eventId }, merchantId);
-  const clear = await quarantine.clearText(record);
-  const { requeued, refused } = await quarantine.requeue([position], {
-    isDryRun: true,
-    ...(stillRefused && { stillRefused }),
-  });
-  const isGone = requeued === 0 && refused.length === 0;
-  const refusal = isGone ? 'it is no longer in quarantine' : (refused[0]?.detail ?? null);
+  const look = await lookAtQuarantined({ quarantine, ...context }, position).catch(refuseRange);
+  const { record, clear, faults, refusal } = look;
   const { remedy, ...fields } = quarantinedJson(position, record);
   return {
     ...fields,
     ...{ cause: QUARANTINE_TEXTS[record.reason].cause, remedy },
     ...originJson(record),
     ...contentJson(clear),
-    faults: faultsOf(record, clear, now),
-    ...replayJson(record, { position, refusal, isChecked: stillRefused !== undefined }),
-    base64: asBuffer(bytes).toString('base64'),
+    faults,
+    ...replayJson(record, { position, refusal, isChecked: context.stillRefused !== undefined }),
+    base64: asBuffer(record.bytes).toString('base64'),
   };
 }
 
@@ -111,15 +93,6 @@ function contentJson(clear: ClearText): {
   return { event: null, [clear.kind]: clear.document, unreadable: null };
 }
 
-/** Returns what is wrong with an event now; of a reason that is about one field, what was wrong when it came. */
-function faultsOf({ reason, detail }: Quarantined, clear: ClearText, now: number): readonly ContentFault[] {
-  if (clear.kind !== 'event') return [];
-  const ofContent = clear.event === undefined ? clear.problems : contentFaults(clear.event, now);
-  const pointer = FAULT_AT[reason];
-  const ofReason = pointer === undefined ? [] : [{ pointer, detail }];
-  return [...ofContent, ...ofReason].map(({ pointer: at, detail: why }) => ({ pointer: at, detail: why }));
-}
-
 /** `wouldReturn`: why a replay would leave the record where it is; null where it would not. */
 function replayJson(
   record: Quarantined,
@@ -131,10 +104,11 @@ function replayJson(
 ) {
   const newId = newEventId(record);
   if (refusal !== null) return { wouldReturn: refusal, replay: `it stays: ${refusal}` };
+  const conflict = conflictText(AS_NEW_EVENT);
   if (newId !== null)
     return {
-      wouldReturn: CONFLICT,
-      replay: `it stays: ${CONFLICT}. quarantine replay ${position} --as-new-event publishes it as event ${newId}`,
+      wouldReturn: conflict,
+      replay: `it stays: ${conflict}. quarantine replay ${position} --as-new-event publishes it as event ${newId}`,
     };
   const goes = `quarantine replay ${position} puts it back where it came from`;
   const unchecked = '; unchecked, since no service runs here that knows the merchants';
