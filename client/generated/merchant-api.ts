@@ -3432,7 +3432,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The URL or a header is not allowed, the filter can never match, or the Idempotency-Key was used for another request. */
+        /** @description The URL or a header is not allowed, the filter can never match, the format is that of another kind, or the Idempotency-Key was used for another request. */
         CreateRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -137,9 +137,10 @@ export function foldedFilter(
 function noticesOf({ kind, format }: CreateBody): Pick<EndpointRecord, 'notices'> {
   if (kind === 'operational') return { notices: format ?? 'json' };
   if (format === undefined) return {};
-  const detail = 'belongs to operational notices: send kind: operational with it, or leave it out';
-  const errors = [{ pointer: '/format', code: 'unknown_field', detail } as const];
-  throw new ApiError('validation_error', `/format: ${detail}.`, { errors });
+  throw new ApiError(
+    'format_not_of_kind',
+    `/format: ${format} is a form of operational notices: send kind: operational with it, or leave it out.`,
+  );
 }
 
 export function urlTaken(existingUuid: string): ApiError {

@@ -25,10 +25,11 @@ describe('an endpoint', () => {
   });
 
   test('for events has no format of notices', async () => {
-    const refused = await create({ format: 'slack' });
-    expect([refused.status, refused.body.code, refused.body.errors[0].pointer]).toEqual([
-      ...[400, 'validation_error', '/format'],
-    ]);
+    for (const kind of [{}, { kind: 'events' }]) {
+      const refused = await create({ ...kind, format: 'slack' });
+      expect([refused.status, refused.body.code]).toEqual([422, 'format_not_of_kind']);
+      expect(refused.body.detail).toContain('/format: slack');
+    }
   });
 
   test('takes the types of its kind, at its creation and when it is changed', async () => {
