@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** The operations: written by hand, complete in itself, and used to validate requests, which need nothing more. */
+/** The operations: written by hand, and complete in itself. */
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
+/** The same as JSON, to validate requests, which need nothing more; generated. */
+export const OPERATIONS_FILE = fileURLToPath(new URL('../../schemas/operations.json', import.meta.url));
 /** The whole description, as it is served: the operations and the webhooks that endpoints receive; generated. */
 export const DESCRIPTION_FILE = fileURLToPath(new URL('../../schemas/description.yaml', import.meta.url));
 /** The events that producers publish on Kafka, and the webhooks, as AsyncAPI; generated. */

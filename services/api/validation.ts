@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Request, RequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
-import { parse } from 'yaml';
 import type { EndpointUrlRule } from '../domain/endpoint-url.ts';
 import { EVENT_TYPES } from '../domain/event.ts';
 import { NOTICE_TYPES } from '../domain/notices/notice.ts';
 import { didYouMean } from '../messages/did-you-mean.ts';
-import { OPENAPI_FILE } from './description.ts';
+import { OPERATIONS_FILE } from './description.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { FieldCode } from './field-codes.ts';
 import { queryOf } from './pagination.ts';
@@ -109,7 +108,7 @@ const DETAIL_CHARACTERS_MAX = 300;
  */
 export function validateRequests(): RequestHandler[] {
   const parts = middleware({
-    apiSpec: parse(oneBytePerCharacter(readFileSync(OPENAPI_FILE, 'utf8'))),
+    apiSpec: JSON.parse(oneBytePerCharacter(readFileSync(OPERATIONS_FILE, 'utf8'))),
     validateRequests: { allErrors: true, allowUnknownQueryParameters: false },
     validateResponses: false,
     validateSecurity: false,
