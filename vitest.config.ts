@@ -1,13 +1,18 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { isIn, tierOf } from './test/tiers.ts';
 
 const tier = tierOf(process.env.TEST_TIER);
-/** Suites of the other tier. */
-const LEFT_OUT = readdirSync('test', { recursive: true, encoding: 'utf8' })
+const SUITES = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
-  .filter((path) => path.endsWith('.test.ts') && !isIn(tier, path));
+  .filter((path) => path.endsWith('.test.ts'));
+const nameOf = (path: string) => path.replace(/^test\/|\.test\.ts$/g, '');
+/** Suites of the other tier. */
+const LEFT_OUT = SUITES.filter((path) => !isIn(tier, path));
+/** In a suite, what lasts longer than it, or counts what was before it. */
+const CHANGES_PROCESS =
+  /\bvi\.(mock|doMock|useFakeTimers|stubEnv|stubGlobal)\(|\bprocess\.(chdir|memoryUsage|setuid|umask)\b/;
 
 /** Throws for a suite that does not exist: it would silently run among the others after a move. */
 function files(names: readonly string[]): string[] {
@@ -53,16 +58,11 @@ const ALONE = files([
 ]);
 
 /**
- * Suites that change their process (its folder, its time, a module, a global), or measure its memory. The others of the
- * group share processes, so that each module is loaded once in each.
+ * Suites that change their process (its folder, its time, a module, a variable, a global), or measure its memory. The
+ * others of the group share processes, so that each module is loaded once in each.
  */
 const OWN_PROCESS = files([
-  'broker/kafka/seen/seen',
-  'executable/sandbox-place',
-  'guarantees/kafka/repeats',
-  'kafka-client/fetch/record-set',
-  'process/runtime',
-  'simulator/dead-ends',
+  ...SUITES.filter((path) => CHANGES_PROCESS.test(readFileSync(path, 'utf8'))).map(nameOf),
   'telemetry/tracing',
 ]);
 
@@ -122,8 +122,8 @@ const group = ({ name, order, workers, suites, except = [], isolate = true }: Gr
   },
 });
 
-/** Suites of the thorough tier mostly wait: three of them keep little more than one core busy. */
-const AT_ONCE = tier === 'thorough' ? 5 : 3;
+/** Suites of the thorough tier wait more than others. */
+const AT_ONCE = tier === 'thorough' ? 4 : 3;
 const ELSEWHERE = [...OWN_PROCESS, ...FEW_AT_ONCE, ...ALONE];
 
 export default defineConfig({
