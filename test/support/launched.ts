@@ -98,7 +98,7 @@ export class Launched {
 
   async says(words: RegExp | string): Promise<void> {
     const has = () => (typeof words === 'string' ? this.text.includes(words) : words.test(this.text));
-    await eventually(`it says ${words}`, has, 90_000).catch((error: Error) => {
+    await eventually(`it says ${words}`, has, 240_000).catch((error: Error) => {
       throw new Error(`${error.message}; it said ${this.text}`);
     });
   }
