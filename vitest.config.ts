@@ -143,8 +143,9 @@ export default defineConfig({
       'test/support/postgres/setup.ts',
     ],
     pool: 'forks',
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    // Bounds against hanging: a busy machine takes three times as long as a quiet one.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     sequence: { sequencer: LongFirst },
     coverage: {
       provider: 'v8',
