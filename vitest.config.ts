@@ -7,7 +7,6 @@ const tier = tierOf(process.env.TEST_TIER);
 const SUITES = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
   .filter((path) => path.endsWith('.test.ts'));
-const nameOf = (path: string) => path.replace(/^test\/|\.test\.ts$/g, '');
 /** Suites of the other tier. */
 const LEFT_OUT = SUITES.filter((path) => !isIn(tier, path));
 /** In a suite, what lasts longer than it, or counts what was before it. */
@@ -61,10 +60,9 @@ const ALONE = files([
  * Suites that change their process (its folder, its time, a module, a variable, a global), or measure its memory. The
  * others of the group share processes, so that each module is loaded once in each.
  */
-const OWN_PROCESS = files([
-  ...SUITES.filter((path) => CHANGES_PROCESS.test(readFileSync(path, 'utf8'))).map(nameOf),
-  'telemetry/tracing',
-]);
+const OWN_PROCESS = SUITES.filter(
+  (path) => ![...FEW_AT_ONCE, ...ALONE].includes(path) && CHANGES_PROCESS.test(readFileSync(path, 'utf8')),
+);
 
 /** Suites that take long although their files are short. */
 const LONG = files([

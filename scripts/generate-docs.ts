@@ -1,6 +1,7 @@
 /**
- * Writes the tables of docs/configuration.md, docs/errors.md, docs/producers.md, docs/guides/notices.md and docs/operate/commands.md between their
- * markers, and the Node receiver into README.md. `--check` changes nothing and exits 1 when one of them is out of date.
+ * Writes the tables of docs/configuration.md, docs/errors.md, docs/producers.md, docs/guides/notices.md and
+ * docs/operate/commands.md between their markers, and the Node receiver into README.md. `--check` changes nothing and exits 1
+ * when one of them is out of date.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

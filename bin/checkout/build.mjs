@@ -1,5 +1,6 @@
-// Compiles services and simulator to dist, file by file, bundles threads and the console, and copies what they read: `npm run build`,
-// and the executable in a checkout. Plain JavaScript with esbuild, not tsc: a fresh clone without the test tools can run it, in a second.
+// Compiles services and simulator to dist, file by file, bundles threads and the console, and copies what they read:
+// `npm run build`, and the executable in a checkout. Plain JavaScript with esbuild, not tsc: a fresh clone without the test
+// tools can run it, in a second.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -1,11 +1,11 @@
-import { NOTICE_TYPES, type NoticeType } from '../../services/domain/notices/notice.ts';
+import { NOTICE_TYPES, type NoticeFormat, type NoticeType } from '../../services/domain/notices/notice.ts';
 import {
   COMMON_FIELDS,
   NOTICE_CATALOG,
   type NoticeField,
 } from '../../services/domain/notices/notice-catalog.ts';
-import { noticeSample } from '../../services/samples/notice-sample.ts';
 import { table } from '../failure-tables.ts';
+import { sampleOf } from './notices.ts';
 
 const KINDS: Readonly<Record<NoticeField['kind'], string>> = {
   text: 'text',
@@ -43,10 +43,8 @@ export function noticeFieldsTable(): string {
 
 /** Returns a sample of each type, and one as a message for Slack. */
 export function noticeSamples(): string {
-  const shown = (title: string, type: NoticeType, format: 'json' | 'slack') => {
-    const body: unknown = JSON.parse(Buffer.from(noticeSample(type, format)).toString('utf8'));
-    return `### ${title}\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
-  };
+  const shown = (title: string, type: NoticeType, format: NoticeFormat) =>
+    `### ${title}\n\n\`\`\`json\n${JSON.stringify(sampleOf(type, format), null, 2)}\n\`\`\``;
   const each = NOTICE_TYPES.map((type) => shown(type, type, 'json'));
   return [...each, shown('endpoint.failing for Slack', 'endpoint.failing', 'slack')].join('\n\n');
 }

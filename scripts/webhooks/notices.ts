@@ -1,6 +1,6 @@
-import { NOTICE_TYPES, type NoticeType } from '../../services/domain/notices/notice.ts';
+import { NOTICE_TYPES, type NoticeFormat, type NoticeType } from '../../services/domain/notices/notice.ts';
 import {
-  COMMON_FIELDS,
+  fieldsOfNotice,
   NOTICE_CATALOG,
   type NoticeField,
 } from '../../services/domain/notices/notice-catalog.ts';
@@ -13,8 +13,11 @@ export const NOTICE_WEBHOOK = 'operationalNotice';
 const SLACK = 'notice.slack';
 const nameOf = (type: NoticeType) => `notice.${type}`;
 const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-const sampleOf = (type: NoticeType, format: 'json' | 'slack'): unknown =>
-  JSON.parse(Buffer.from(noticeSample(type, format)).toString('utf8'));
+
+/** Returns the body of a sample, parsed. */
+export function sampleOf(type: NoticeType, format: NoticeFormat): unknown {
+  return JSON.parse(Buffer.from(noticeSample(type, format)).toString('utf8'));
+}
 
 /** Returns the schemas of notices by name: one of each type, and that of a message for Slack. */
 export function noticeSchemas(): Record<string, Json> {
@@ -32,8 +35,8 @@ export function noticeSchemas(): Record<string, Json> {
 }
 
 function schemaOf(type: NoticeType): Json {
-  const { meaning, subTypes, fields } = NOTICE_CATALOG[type];
-  const all = { ...fields, ...COMMON_FIELDS } as Readonly<Record<string, NoticeField>>;
+  const { meaning, subTypes } = NOTICE_CATALOG[type];
+  const fields = fieldsOfNotice(type);
   return {
     title: `Operational notice ${type}`,
     description: meaning,
@@ -48,9 +51,9 @@ function schemaOf(type: NoticeType): Json {
       },
       data: {
         type: 'object',
-        required: Object.keys(all),
+        required: Object.keys(fields),
         properties: Object.fromEntries(
-          Object.entries(all).map(([name, field]) => [name, fieldSchema(field)]),
+          Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)]),
         ),
       },
     },

@@ -41,14 +41,17 @@ export function recordCodec<T>(
   };
   let text: string | undefined;
   const scratch = new ByteWriter();
-  const encode = (value: T, into: ByteWriter) => into.avro(compiled ?? typeOf(), toAvro(value));
+  const schemaOf = () => {
+    text ??= JSON.stringify(typeOf().schema({ exportAttrs: true, noDeref: false }));
+    return text;
+  };
+  const encode = (value: T, into: ByteWriter) => into.avro(typeOf(), toAvro(value));
   return {
     get name() {
       return typeOf().name ?? '';
     },
     get schema() {
-      text ??= JSON.stringify(typeOf().schema({ exportAttrs: true, noDeref: false }));
-      return text;
+      return schemaOf();
     },
     encode,
     toBuffer(value) {
@@ -57,7 +60,7 @@ export function recordCodec<T>(
       return Buffer.from(scratch.written);
     },
     decoder(writerSchema) {
-      return new AvroDecoder(typeOf(), writerSchema === this.schema ? undefined : writerSchema, fromAvro);
+      return new AvroDecoder(typeOf(), writerSchema === schemaOf() ? undefined : writerSchema, fromAvro);
     },
   };
 }

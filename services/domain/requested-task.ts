@@ -1,27 +1,25 @@
 import type { JournalEntry } from './journal.ts';
-import type { DeliveryTask, Trigger } from './task.ts';
+import type { DeliveryTask } from './task.ts';
 
-/** A requested delivery: a test, a resend, a replay. */
-export interface RequestedDelivery
-  extends Pick<
-    DeliveryTask,
-    | 'deliveryId'
-    | 'eventId'
-    | 'merchantId'
-    | 'endpointId'
-    | 'entityId'
-    | 'subjectId'
-    | 'sequence'
-    | 'type'
-    | 'subType'
-    | 'apiVersion'
-    | 'attemptsMax'
-    | 'occurredAt'
-    | 'body'
-    | 'signedWith'
-  > {
-  readonly trigger: Exclude<Trigger, 'live'>;
-}
+/** A delivery that no routing makes: a test, a resend, a replay, an operational notice. */
+export type RequestedDelivery = Pick<
+  DeliveryTask,
+  | 'deliveryId'
+  | 'eventId'
+  | 'merchantId'
+  | 'endpointId'
+  | 'entityId'
+  | 'subjectId'
+  | 'sequence'
+  | 'type'
+  | 'subType'
+  | 'apiVersion'
+  | 'trigger'
+  | 'attemptsMax'
+  | 'occurredAt'
+  | 'body'
+  | 'signedWith'
+>;
 
 /**
  * Returns its first task, due now, with the journal entry that announces it. `at`: whole milliseconds since the epoch.

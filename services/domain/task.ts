@@ -1,7 +1,10 @@
 import type { ApiVersion } from './endpoint.ts';
 import type { WebhookType } from './notices/notice.ts';
 
-/** Why a delivery exists. `live`: an event was routed, or hookrail has an operational notice. The others were requested by a merchant or operator. */
+/**
+ * Why a delivery exists. `live`: an event was routed, or hookrail has an operational notice. The others were requested by a
+ * merchant or operator.
+ */
 export const TRIGGERS = ['live', 'test', 'manual', 'replay'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 

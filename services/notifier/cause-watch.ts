@@ -1,5 +1,6 @@
 import type { CauseDeps } from './cause-deps.ts';
 import { tellDelays } from './delays.ts';
+import { eachInTurn } from './each-in-turn.ts';
 import { tellLosses } from './losses.ts';
 import { tellQuarantined } from './quarantined.ts';
 import { tellSources } from './sources.ts';
@@ -21,9 +22,7 @@ export class CauseWatch {
     const { clock } = this.#deps;
     if (clock.now() < this.#nextAt) return;
     this.#nextAt = clock.now() + LOOK_MS;
-    const failures: unknown[] = [];
-    for (const tell of [tellSources, tellDelays, tellQuarantined, tellLosses])
-      await tell(this.#deps).catch((error) => failures.push(error));
-    if (failures.length > 0) throw failures[0];
+    const causes = [tellSources, tellDelays, tellQuarantined, tellLosses];
+    await eachInTurn(causes, (tell) => tell(this.#deps));
   }
 }

@@ -3,8 +3,8 @@ import { NO_SEQUENCE } from '../domain/catalog/sequence.ts';
 import { subscribes } from '../domain/endpoint.ts';
 import { deliveryId } from '../domain/ids.ts';
 import { renderNotice, subjectOfNotice } from '../domain/notices/render-notice.ts';
+import { requestedTask } from '../domain/requested-task.ts';
 import { ATTEMPTS_MAX } from '../domain/retry.ts';
-import type { DeliveryTask } from '../domain/task.ts';
 import type { NoticeRecord } from '../store/notices.ts';
 import type { EndpointRecord } from '../store/store.ts';
 
@@ -15,8 +15,7 @@ export function wants(endpoint: EndpointRecord, { type, endpointId }: NoticeReco
 
 /** Returns the first task of a notice to an endpoint, with the whole schedule. `at`: whole milliseconds since the epoch. */
 export function noticeTask(notice: NoticeRecord, endpoint: EndpointRecord, at: number): PublishedTask {
-  const body = renderNotice(notice, endpoint.notices ?? 'json');
-  const task: DeliveryTask = {
+  const asked = {
     deliveryId: deliveryId(notice.noticeId, endpoint.uuid),
     eventId: notice.noticeId,
     merchantId: endpoint.merchantId,
@@ -28,13 +27,9 @@ export function noticeTask(notice: NoticeRecord, endpoint: EndpointRecord, at: n
     subType: notice.subType,
     apiVersion: endpoint.apiVersion,
     trigger: 'live',
-    attempt: 1,
     attemptsMax: ATTEMPTS_MAX,
-    dueAt: 0,
-    hop: 0,
     occurredAt: notice.at,
-    acceptedAt: at,
-    body,
-  };
-  return { task, journal: [{ kind: 'requested', at, delivery: task, body }] };
+    body: renderNotice(notice, endpoint.notices ?? 'json'),
+  } as const;
+  return requestedTask(asked, at);
 }

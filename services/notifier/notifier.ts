@@ -12,6 +12,7 @@ import type { EndpointRecord, Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Outage } from '../telemetry/outage.ts';
 import { CauseWatch } from './cause-watch.ts';
+import { eachInTurn } from './each-in-turn.ts';
 import { noticeTask, wants } from './notice-tasks.ts';
 
 /** How often the store is asked for notices that are due. */
@@ -81,12 +82,10 @@ export class Notifier {
   /** Sends what is due. One that fails does not hold up the others, and is tried again in the next turn. */
   async #sendDue(signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#deps;
-    const failures: unknown[] = [];
-    for (const notice of await store.notices.due(clock.wall(), AT_ONCE)) {
-      if (signal.aborted) return;
-      await this.#send(notice).catch((error) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
+    const due = await store.notices.due(clock.wall(), AT_ONCE);
+    await eachInTurn(due, async (notice) => {
+      if (!signal.aborted) await this.#send(notice);
+    });
   }
 
   async #send(due: NoticeRecord): Promise<void> {

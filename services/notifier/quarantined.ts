@@ -8,8 +8,6 @@ import {
 import type { Quarantined } from '../domain/quarantine.ts';
 import type { CauseDeps } from './cause-deps.ts';
 
-/** Quarantined events are told together, once for each window of this length and merchant. */
-const WINDOW_MS = 15 * 60_000;
 /** Younger records are left for the next look: of several writers one may be late with an older one. */
 const SETTLED_MS = 20_000;
 /** Records looked at in one step. */
@@ -48,5 +46,5 @@ function gathered({ at, reason, eventId }: Quarantined, merchantId: string): Gat
     ...{ type: 'events.quarantined', subType: 'GATHERED', merchantId, endpointId: null, at },
     data: { reason, eventUuid: eventId },
   };
-  return { notice, count: 1, lastAt: at, windowMs: WINDOW_MS };
+  return { notice, count: 1, lastAt: at };
 }

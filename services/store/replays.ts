@@ -3,7 +3,6 @@
  * ("replays") that send them again. A replay's place is stored after each page that was sent, so a crash repeats one
  * page at most.
  */
-
 import type { RoutingVerdict } from '../domain/journal.ts';
 import type { WebhookType } from '../domain/notices/notice.ts';
 import type { MissedBecause, ReplayCancelReason, ReplayKind } from '../domain/replay.ts';

@@ -47,11 +47,10 @@ export function updateEndpoint(context: ApiContext): RequestHandler {
 async function update(context: ApiContext, request: Request, response: Response): Promise<boolean> {
   const before = await findEndpoint(context, request, response);
   const change = acceptedChange(context, before, request.body);
-  const { status, subscribedEvents, apiVersion } = { ...before, ...change };
-  const replay = await replayAfter(context, { ...before, status }, request.body);
+  const after = { ...before, ...change };
+  const replay = await replayAfter(context, after, request.body);
   const isRefiltered = change.subscribedEvents !== undefined || change.apiVersion !== undefined;
-  const { notices } = before;
-  const warnings = isRefiltered ? filterWarnings({ subscribedEvents, apiVersion, notices }) : [];
+  const warnings = isRefiltered ? filterWarnings(after) : [];
   const result = await context.store.endpoints.update(before.merchantId, before.uuid, change, {
     at: wholeNow(context.clock),
     actor: actorOf(response),

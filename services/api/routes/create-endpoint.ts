@@ -70,7 +70,7 @@ async function create(
     ...noticesOf(body),
   };
   requireSigningKey(context, endpoint.publicKeySignature);
-  const warnings = filterWarnings({ ...endpoint, notices: endpoint.notices });
+  const warnings = filterWarnings(endpoint);
   const disabled =
     endpoint.status === 'disabled' ? ({ disabledAt: at, disabledReason: 'manual' } as const) : {};
   const record = { ...BRAND_NEW, ...endpoint, ...disabled, createdAt: at, updatedAt: at };

@@ -16,9 +16,7 @@ export function filterWarnings({
   subscribedEvents,
   apiVersion,
   notices,
-}: Pick<Endpoint, 'subscribedEvents' | 'apiVersion'> & {
-  readonly notices: Endpoint['notices'] | undefined;
-}): readonly Warning[] {
+}: Pick<Endpoint, 'subscribedEvents' | 'apiVersion' | 'notices'>): readonly Warning[] {
   requireKind(subscribedEvents ?? [], notices !== undefined);
   // Notices are the same in every version.
   if (notices !== undefined) return [];

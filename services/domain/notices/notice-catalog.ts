@@ -1,6 +1,6 @@
 import type { ReplayKind } from '../replay.ts';
 import type { NoticeData, NoticeType } from './notice.ts';
-import { daysLeft, durationText } from './notice-words.ts';
+import { timeLeft } from './notice-words.ts';
 
 export interface NoticeField {
   readonly kind: 'text' | 'whole' | 'time';
@@ -77,7 +77,7 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
     says: (data) =>
       `The endpoint ${data.url} has had no success since ${data.failingSince}: ${data.percent} % of the rule that disables it are reached.`,
     remedy: (data) =>
-      `Repair the receiver within ${durationText(Number(data.secondsLeft))}, by ${data.disabledFrom}: one 2xx ends the count. The endpoint's check (POST …/check) says what fails.`,
+      `Repair the receiver within ${timeLeft(data)}, by ${data.disabledFrom}: one 2xx ends the count. The endpoint's check (POST …/check) says what fails.`,
     sample: {
       ...{ url: ENDPOINT_URL, percent: 50, failingSince: AT - 36 * HOUR, failureCount: 214 },
       ...{ lastFailureCode: 'http_5xx', lastResponseStatus: 503 },
@@ -215,7 +215,7 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
       certificateUntil: { kind: 'time', meaning: 'When the certificate ends.' },
       secondsLeft: { kind: 'whole', meaning: 'The time from `at` until then.' },
     },
-    says: (data) => `The certificate of ${data.url} ends on ${data.certificateUntil}, in ${daysLeft(data)}.`,
+    says: (data) => `The certificate of ${data.url} ends on ${data.certificateUntil}, in ${timeLeft(data)}.`,
     remedy: () =>
       'Renew the certificate, and have the server load the new one. Afterwards every webhook would fail with tls_error.',
     sample: { url: ENDPOINT_URL, certificateUntil: AT + 20 * 24 * HOUR, secondsLeft: 20 * 24 * 3600 },
@@ -250,3 +250,8 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
     sample: { url: ENDPOINT_URL, secretHint: '…3fK9' },
   },
 };
+
+/** Returns all fields of a type's `data`, in their order. */
+export function fieldsOfNotice(type: NoticeType): Readonly<Record<string, NoticeField>> {
+  return { ...NOTICE_CATALOG[type].fields, ...COMMON_FIELDS };
+}

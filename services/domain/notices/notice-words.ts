@@ -4,13 +4,13 @@ const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 /** Returns a duration as people read it. */
-export function durationText(seconds: number): string {
+function durationText(seconds: number): string {
   if (seconds >= 2 * DAY_SECONDS) return `${Math.floor(seconds / DAY_SECONDS)} days`;
   if (seconds >= 2 * HOUR_SECONDS) return `${Math.floor(seconds / HOUR_SECONDS)} hours`;
   return `${Math.floor(seconds / 60)} minutes`;
 }
 
 /** Returns the time that is left, of data with `secondsLeft`. */
-export function daysLeft({ secondsLeft }: NoticeData): string {
+export function timeLeft({ secondsLeft }: NoticeData): string {
   return durationText(Number(secondsLeft));
 }

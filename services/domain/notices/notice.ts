@@ -51,13 +51,14 @@ export interface NewNotice {
   readonly data: NoticeData;
 }
 
-/** Causes that are told together: those of one window of time, at whose end the notice is due. */
+/** Causes that are told together are those of one window of this length, at whose end the notice is due. */
+export const GATHERED_MS = 15 * 60_000;
+
 export interface Gathered {
   /** `cause`: of all windows; `at`: when the first of them happened. */
   readonly notice: NewNotice;
   readonly count: number;
   readonly lastAt: number;
-  readonly windowMs: number;
 }
 
 /** Returns the id of a cause's notice: the `webhook-id` of each of its webhooks. */

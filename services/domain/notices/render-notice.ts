@@ -1,6 +1,6 @@
 import { visibleLines } from '../text/visible-text.ts';
 import type { NewNotice, NoticeData, NoticeFormat, NoticeType } from './notice.ts';
-import { COMMON_FIELDS, NOTICE_CATALOG, type NoticeField } from './notice-catalog.ts';
+import { fieldsOfNotice, NOTICE_CATALOG, type NoticeField } from './notice-catalog.ts';
 
 /** A notice with all that it says. */
 type WholeNotice = Pick<NewNotice, 'type' | 'subType' | 'merchantId' | 'endpointId' | 'at' | 'data'> & {
@@ -32,9 +32,9 @@ export function renderNotice(notice: WholeNotice, format: NoticeFormat): Uint8Ar
 
 /** Returns `data` as it is sent: the fields of the catalogue in its order, times as text. */
 function dataOf({ type, subType, merchantId, endpointId, at, data }: WholeNotice): NoticeData {
-  const { fields, says, remedy } = NOTICE_CATALOG[type];
+  const { says, remedy } = NOTICE_CATALOG[type];
   const given: NoticeData = { ...data, merchantUuid: merchantId, endpointUuid: endpointId, at };
-  const names = Object.entries<NoticeField>({ ...fields, ...COMMON_FIELDS }).filter(
+  const names = Object.entries(fieldsOfNotice(type)).filter(
     ([name]) => name !== 'summary' && name !== 'whatToDo',
   );
   const shown = Object.fromEntries(

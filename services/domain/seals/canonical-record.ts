@@ -56,18 +56,20 @@ function endpointValues(endpoint: Endpoint): Value[] {
 }
 
 /**
- * Returns the fields that were added to endpoints after the heading was chosen: in the order in which they were added, as
- * far as the last that the record has. So the seals of records without them stay as they were.
+ * Returns the fields that were added to endpoints after the heading was chosen: those that were added together in a row,
+ * as far as the last row that the record has any of. So the seals of records without them stay as they were.
  */
 function laterValues({ headers, requestsPerSecond, notices }: Endpoint): Value[] {
-  const all = [
-    headers === undefined ? null : texts([headers.sealed.keyId, headers.sealed.ciphertext, ...headers.names]),
-    requestsPerSecond === undefined ? null : whole(requestsPerSecond),
-    notices === undefined ? null : text(notices),
+  const rows = [
+    [
+      headers === undefined
+        ? null
+        : texts([headers.sealed.keyId, headers.sealed.ciphertext, ...headers.names]),
+      requestsPerSecond === undefined ? null : whole(requestsPerSecond),
+    ],
+    [notices === undefined ? null : text(notices)],
   ];
-  if (notices !== undefined) return all;
-  // These two were added together.
-  return headers === undefined && requestsPerSecond === undefined ? [] : all.slice(0, 2);
+  return rows.slice(0, rows.findLastIndex((row) => row.some((value) => value !== null)) + 1).flat();
 }
 
 /** Returns the position after the value. */

@@ -28,7 +28,7 @@ export interface ReplayedRecords {
   readonly leftOut: number;
   /** With conflicts that were named by their positions. */
   readonly refused: Requeued['refused'];
-  /** Those that are published under new ids. */
+  /** The events that are published under new ids. */
   readonly newEvents: readonly NewEvent[];
 }
 
@@ -75,8 +75,8 @@ class Chosen {
 }
 
 /**
- * Puts records back where they came from: those at `positions`, or all that pass the filter, or `all`. It
- * first finds the records that are there when it begins, so that a record that returns at once is put back only once.
+ * Puts records back where they came from: those at `positions`, or all that pass the filter, or `all`. It first finds the
+ * records that are there when it begins, so that a record that returns at once is put back only once.
  * An event that would be quarantined again is refused, and stays with its time of arrival. Conflicts are put back with
  * `asNewEvent` only, each under a new event id: docs/decisions.md, "Producers". Unknown positions are ignored.
  */

@@ -3,7 +3,7 @@ import type { Observed } from '../log/log-rows.ts';
 import { type EndpointRow, toEndpoint, toEndpointChange, toHealth } from '../rows/endpoint-rows.ts';
 import { switchedOff } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
-import { type SwitchedOff, tellDisabled, tellHealth } from './notices/health-notices.ts';
+import { type Exhausted, type SwitchedOff, tellDisabled, tellHealth } from './notices/health-notices.ts';
 import { addSealedToOutbox, addToAudit, writeSeal } from './outbox-writes.ts';
 
 /** The health of an endpoint, folded from what a batch observed, in memory. */
@@ -15,8 +15,8 @@ export class HealthFold<Row extends EndpointRow = EndpointRow> {
   off: SwitchedOff | null = null;
   /** As it was written last. */
   #before: Health;
-  /** The deliveries of the batch whose last attempt failed. */
-  #exhausted: { readonly count: number; readonly at: number; readonly lastAt: number } | null = null;
+  /** Of the batch. */
+  #exhausted: Exhausted | null = null;
   #version: number;
   #status: string;
 

@@ -69,7 +69,6 @@ function marks(test: StoreUnderTest): void {
       notice: { ...notice, at },
       count: 2,
       lastAt: at + 1,
-      windowMs: WINDOW_MS,
     });
     expect(
       await notices.move('place', { from: null, to: 'a' }, [found(START + 1000), found(START + 2000)]),

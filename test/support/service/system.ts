@@ -96,7 +96,7 @@ export async function prepareSetup(
   };
 }
 
-/** What Node has compiled for one service is read by the next: tests start thousands. */
+/** Node keeps here what it has compiled for one service, and the next reads it: tests start thousands. */
 const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled/', import.meta.url));
 
 /** A service in its own process. */

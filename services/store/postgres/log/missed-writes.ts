@@ -2,7 +2,10 @@ import { idBytes } from '../client/packed-id.ts';
 import type { Transaction } from '../client/statements.ts';
 import type { MissedChange } from './missed-changes.ts';
 
-/** The statement of each kind of change, to the row of an endpoint ($1) and an event ($2: created_at, null of a notice; $3: id). */
+/**
+ * The statement of each kind of change, to the row of an endpoint ($1) and of an event or a notice ($3: its id). $2 is the
+ * event's created_at; a notice has none.
+ */
 const STATEMENTS: Readonly<Record<MissedChange['kind'], string>> = {
   skip: `INSERT INTO missed (endpoint, created_at, event_id) SELECT $1, $2, $3 WHERE NOT EXISTS (
     SELECT 1 FROM missed WHERE endpoint = $1 AND created_at = $2 AND event_id = $3)`,

@@ -6,14 +6,18 @@ import { type NoticeRow, toNotice } from '../../rows/notice-rows.ts';
 import type { Transaction } from '../../sql/transaction.ts';
 import { addNotice, gatherNotice } from './notice-writes.ts';
 
-/** Deliveries that are over without success are told together, once for each window of this length and endpoint. */
-const EXHAUSTED_WINDOW_MS = 15 * 60_000;
-
 /** How the rule switched an endpoint off. */
 export interface SwitchedOff {
   readonly at: number;
   readonly reason: 'gone' | 'consecutive_failures';
   readonly failures: number;
+}
+
+/** Deliveries whose last attempt failed, and when the first and the last of them ended. */
+export interface Exhausted {
+  readonly count: number;
+  readonly at: number;
+  readonly lastAt: number;
 }
 
 /** The change of an endpoint's health by a batch. */
@@ -23,8 +27,7 @@ interface HealthChange {
   readonly after: Health;
   /** It is switched off by it, of which there is a notice. */
   readonly isOff: boolean;
-  /** Deliveries whose last attempt failed, and when the first and the last of them ended. */
-  readonly exhausted: { readonly count: number; readonly at: number; readonly lastAt: number } | null;
+  readonly exhausted: Exhausted | null;
   readonly policy: HealthPolicy;
 }
 
@@ -47,7 +50,7 @@ export async function tellHealth(tx: Transaction, change: HealthChange): Promise
     at,
     data: {},
   } as const;
-  await gatherNotice(tx, { notice, count, lastAt, windowMs: EXHAUSTED_WINDOW_MS });
+  await gatherNotice(tx, { notice, count, lastAt });
 }
 
 /** Adds the notice that the rule has disabled the endpoint. */

@@ -1,4 +1,10 @@
-import { type Gathered, type NewNotice, type NoticeData, noticeId } from '../../../domain/notices/notice.ts';
+import {
+  GATHERED_MS,
+  type Gathered,
+  type NewNotice,
+  type NoticeData,
+  noticeId,
+} from '../../../domain/notices/notice.ts';
 import type { NoticeRecord, Notices } from '../../notices.ts';
 import { type NoticeRow, toNotice } from '../../rows/notice-rows.ts';
 import type { Transaction } from '../../sql/transaction.ts';
@@ -16,16 +22,13 @@ export async function addNotice(tx: Transaction, notice: NewNotice): Promise<boo
 
 /**
  * Adds to what a notice gathers over a window of time, at whose end it is due. Where the notice of the window was taken
- * already, the next window has it. `cause`: of the windows together.
+ * already, the next window has it.
  */
-export async function gatherNotice(
-  tx: Transaction,
-  { notice, count, lastAt, windowMs }: Gathered,
-): Promise<void> {
+export async function gatherNotice(tx: Transaction, { notice, count, lastAt }: Gathered): Promise<void> {
   const at = Math.floor(notice.at);
-  for (let start = at - (at % windowMs); ; start += windowMs) {
+  for (let start = at - (at % GATHERED_MS); ; start += GATHERED_MS) {
     const cause = `${notice.cause}/${start}`;
-    const dueAt = start + windowMs;
+    const dueAt = start + GATHERED_MS;
     const added = await tx.change(
       `${INSERT} DO UPDATE SET count = n.count + excluded.count,
        last_at = CASE WHEN n.last_at < excluded.last_at THEN excluded.last_at ELSE n.last_at END
