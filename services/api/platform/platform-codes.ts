@@ -52,7 +52,7 @@ export const PLATFORM_CODES = {
   },
   records_not_chosen: {
     status: 422,
-    title: 'It is not said which records are put back',
-    hint: 'Send quarantine_ids; or all, reason, merchant_id, about or since; not both.',
+    title: 'The request must choose records in one way',
+    hint: 'Send quarantine_ids, or a filter (all, reason, merchant_id, about, since), but not both.',
   },
 } as const;

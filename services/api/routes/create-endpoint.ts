@@ -139,7 +139,7 @@ function noticesOf({ kind, format }: CreateBody): Pick<EndpointRecord, 'notices'
   if (format === undefined) return {};
   throw new ApiError(
     'format_not_of_kind',
-    `/format: ${format} is a form of operational notices: send kind: operational with it, or leave it out.`,
+    `/format: ${format} is a form of operational notices, and the endpoint is for events.`,
   );
 }
 
