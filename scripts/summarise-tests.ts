@@ -1,8 +1,8 @@
 /**
  * `summarise-tests.ts FAILED_STEPS REPORT…` prints from the JSON reports of the test runner, for readers who see only the
  * end of a log: each failed test with the beginning of its message, then one plain line, `N passed, N failed[, N
- * skipped]`. A failed step that is no test counts as one failure. Exits 1 when something failed, when no test ran, or when
- * a report is missing.
+ * skipped]`. A failed step that is no test counts as one failure, and so does a report that is missing. Exits 1 when
+ * something failed, or when no test ran.
  */
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
@@ -65,31 +65,28 @@ export function failuresOf(report: Report): string[] {
   });
 }
 
-/** Returns the reports as one; undefined, with a line for each that is missing, when one is. */
-function readReports(paths: readonly string[]): Report | undefined {
-  const reports = paths.map((path) => {
+/** Returns the reports as one, and how many are missing, with a line for each. */
+export function readReports(paths: readonly string[]): { report: Report; missing: number } {
+  const reports = paths.flatMap((path) => {
     try {
-      return JSON.parse(readFileSync(path, 'utf8')) as Report;
+      return [JSON.parse(readFileSync(path, 'utf8')) as Report];
     } catch {
       console.error(`There is no test report in "${path}": the test runner exited before it wrote one.`);
-      return undefined;
+      return [];
     }
   });
-  if (reports.length === 0 || !reports.every((report) => report !== undefined)) return undefined;
-  return {
+  const report = {
     success: reports.every(({ success }) => success),
     testResults: reports.flatMap(({ testResults }) => testResults),
   };
+  return { report, missing: paths.length - reports.length };
 }
 
 if (import.meta.filename === process.argv[1]) {
   const [, , steps, ...paths] = process.argv;
-  const failedSteps = Number(steps ?? 0);
-  const report = readReports(paths);
-  const summary = report
-    ? summarise(report, failedSteps)
-    : { line: `0 passed, ${1 + failedSteps} failed`, ok: false };
-  for (const failure of report ? failuresOf(report) : []) console.log(`${failure}\n`);
+  const { report, missing } = readReports(paths);
+  const summary = summarise(report, Number(steps ?? 0) + missing);
+  for (const failure of failuresOf(report)) console.log(`${failure}\n`);
   console.log(summary.line);
   process.exitCode = summary.ok ? 0 : 1;
 }

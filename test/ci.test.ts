@@ -2,9 +2,11 @@
  * .ci/run checks all that `npm run check` checks, and its last line tells the truth: a failure that no test carries is
  * counted all the same.
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failuresOf, summarise } from '../scripts/summarise-tests.ts';
+import { failuresOf, readReports, summarise } from '../scripts/summarise-tests.ts';
 
 const file = (status: string, ...tests: string[]) => ({
   status,
@@ -40,6 +42,20 @@ test('the summary of tests does not call a run without tests a success', () => {
 test('the summary of tests counts a failed step as a failure, tests or not', () => {
   const report = { success: true, testResults: [file('passed', 'passed')] };
   expect(summarise(report, 2)).toEqual({ line: '1 passed, 2 failed', ok: false });
+});
+
+test('the summary of tests counts a report that is missing, and tells what the others have', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookrail-reports-'));
+  try {
+    const [one, other] = [join(folder, 'one.json'), join(folder, 'other.json')];
+    writeFileSync(one, JSON.stringify({ success: false, testResults: [file('failed', 'passed', 'failed')] }));
+    const { report, missing } = readReports([one, other]);
+    expect(missing).toBe(1);
+    expect(failuresOf(report)).toHaveLength(1);
+    expect(summarise(report, missing)).toEqual({ line: '1 passed, 2 failed', ok: false });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('the summary of tests tells what failed, without colours and cut', () => {
