@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { type LocalKafka, startLocalKafka, whyNoLocalKafka } from '../../../scripts/local-kafka/cluster.ts';
+import { lookOnlyForWaitingRequests } from '../../../services/kafka-client/client/request-queue.ts';
 import { requestRunWide } from '../run-wide.ts';
 import type { KafkaForTests } from './address.ts';
 
@@ -32,6 +33,8 @@ async function givenKafka(): Promise<KafkaForTests | undefined> {
 /** Declares a suite that runs on a Kafka shared with other tests. Must be awaited at the top of a test file. */
 export async function describeWithKafka(title: string, suite: (kafka: KafkaForTests) => void): Promise<void> {
   const kafka = await givenKafka();
+  // Tests have clients of their own beside the service's.
+  if (kafka) lookOnlyForWaitingRequests();
   describe.skipIf(!kafka)(title, () => suite(kafka ?? { brokers: [], registryUrl: '' }));
 }
 
@@ -39,6 +42,7 @@ export async function describeWithKafka(title: string, suite: (kafka: KafkaForTe
 export async function describeWhereKafkaStarts(title: string, suite: () => void): Promise<void> {
   const missing = await whyNoLocalKafka(process.env);
   if (missing !== undefined) skipOrThrow(missing);
+  else lookOnlyForWaitingRequests();
   describe.skipIf(missing !== undefined)(title, suite);
 }
 
