@@ -11,6 +11,7 @@ import { hopsText, measureHops } from './hops.ts';
 import { idleText, measureIdle } from './idle.ts';
 import { isolationText, measureIsolation } from './isolation.ts';
 import { latenessText, measureLateness } from './lateness.ts';
+import { limitText, measureLimit } from './limit.ts';
 import { measureOverload, overloadText } from './overload.ts';
 import { measureRates, ratesText } from './rates.ts';
 import { measureReads, type ReadsResult, readsText } from './reads.ts';
@@ -96,6 +97,15 @@ export const SPECIAL_RUNS = {
       await measureIsolation({ ...run, ...sizes, origins: 1 }),
     ],
     text: lines(isolationText),
+  }),
+  /** An endpoint with a limit of its own, and the effect on the others of what waits for it. */
+  limit: special({
+    title: 'live deliveries beside an endpoint with a limit',
+    of: 'every engine',
+    full: { perSecond: 10, events: 500, seconds: 50, turns: 2 },
+    quick: { perSecond: 10, events: 100, seconds: 10, turns: 2 },
+    measure: (run, sizes) => measureLimit({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
+    text: limitText,
   }),
   /** Healthy endpoints while this process cannot keep up. */
   overload: special({

@@ -1,6 +1,6 @@
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
 import { type Latency, latencyOf, latencyText } from '../measure.ts';
-import type { Receiver } from '../receiver.ts';
+import type { Arrival, Receiver } from '../receiver.ts';
 
 /** The latency of live deliveries at a steady rate, without something and beside it. */
 export interface Beside {
@@ -17,10 +17,11 @@ export interface TurnsOptions {
   readonly turns: number;
 }
 
-/** The readers beside which deliveries are measured. */
+/** The load beside which deliveries are measured. */
 export interface Neighbour {
   begin(): Promise<void>;
-  end(): Promise<void>;
+  /** `arrivals`: those of the period. */
+  end(arrivals: readonly Arrival[]): Promise<void>;
 }
 
 /** The time limit for the last deliveries after the last post. */
@@ -33,17 +34,19 @@ export async function inTurns(
   neighbour: Neighbour,
 ): Promise<Beside> {
   const posted = { without: new Map<string, number>(), with: new Map<string, number>() };
-  const arrivals: Awaited<ReturnType<Receiver['recorded']>>[number][] = [];
+  const arrivals: Arrival[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
     for (const kind of ['without', 'with'] as const) {
-      if (kind === 'with') await neighbour.begin();
-      await receiver.reset({ record: true });
       const events = makeEvents(merchantIds, eventsPerSecond * seconds, `${kind} ${turn}`);
-      const postedAt = await producer.publishAt(eventsPerSecond, serialise(events, 1));
+      const posts = serialise(events, 1);
+      await receiver.reset({ record: true });
+      if (kind === 'with') await neighbour.begin();
+      const postedAt = await producer.publishAt(eventsPerSecond, posts);
       for (const [eventId, at] of postedAt) posted[kind].set(eventId, at);
       await sleep(ARRIVED_MS);
-      arrivals.push(...(await receiver.recorded()));
-      if (kind === 'with') await neighbour.end();
+      const arrived = await receiver.recorded();
+      arrivals.push(...arrived);
+      if (kind === 'with') await neighbour.end(arrived);
     }
   }
   const [before, beside] = [latencyOf(posted.without, arrivals), latencyOf(posted.with, arrivals)];
