@@ -156,7 +156,7 @@ export default defineConfig({
         ...{ name: 'together', order: 0, workers: AT_ONCE, isolate: false },
         ...{ suites: ['test/**/*.test.ts'], except: ELSEWHERE },
       }),
-      group({ name: 'few at once', order: 1, workers: 3, suites: FEW_AT_ONCE }),
+      group({ name: 'few at once', order: 1, workers: 2, suites: FEW_AT_ONCE }),
       group({ name: 'alone', order: 2, workers: 1, suites: ALONE }),
     ],
   },

@@ -80,7 +80,7 @@ it.each([
   ['a response’s body', { status: 200, body: 'FREEZE COMPUTING' }],
   ['a refusal’s body', { status: 500, body: 'FREEZE'.padStart(10_000) }],
   ['an interim part of a body', { status: 200, body: ['first ', 'FREEZE'] }],
-])('%s that freezes the process twice is put aside', { timeout: 4 * MINUTES }, async (_, answer) => {
+])('%s that freezes the process twice is put aside', { timeout: 10 * MINUTES }, async (_, answer) => {
   const endpoint = await merchant.createEndpoint(`${receiver.url}/poison`);
   await other.createEndpoint(`${receiver.url}/other`);
   receiver.answerAt('/poison', answer);

@@ -1,14 +1,22 @@
-/** Polls until `probe` returns a truthy value, and resolves with it. Rejects after `withinMs`, naming `what` it waited for. */
+/** The pause between two looks. */
+const PAUSE_MS = 10;
+
+/**
+ * Polls until `probe` returns a truthy value, and resolves with it. Rejects after `withinMs`, naming `what` it waited for.
+ * A pause counts with its own length, however late its timer fires: on a machine where this process hardly runs, the
+ * processes that it waits for hardly run either.
+ */
 export async function eventually<T>(
   what: string,
   probe: () => T | Promise<T>,
   withinMs = 20_000,
 ): Promise<NonNullable<T>> {
-  const until = Date.now() + withinMs;
-  for (;;) {
+  for (let waitedMs = 0; ; waitedMs += PAUSE_MS) {
+    const from = performance.now();
     const value = await probe();
     if (value) return value;
-    if (Date.now() > until) throw new Error(`did not happen within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    waitedMs += performance.now() - from;
+    if (waitedMs > withinMs) throw new Error(`did not happen within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }

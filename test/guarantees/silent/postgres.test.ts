@@ -25,7 +25,7 @@ const PUBLISH_PAUSE_MS = 1000;
 /** A statement may take 10 s, a connection 2 s; the rest is for a busy machine. */
 const ANSWER_MS_MAX = 25_000;
 /** Only against waiting for minutes. */
-const WAIT_MS_MAX = 40_000;
+const WAIT_MS_MAX = 120_000;
 const BACK_MS_MAX = 60_000;
 const ENDED_MS_MAX = 120_000;
 const ENDPOINTS = '/merchant/webhook-endpoints';
