@@ -96,4 +96,14 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     test: 'test/store/postgres/contract.test.ts',
     title: 'is among what an endpoint has missed when all its attempts failed',
   },
+  {
+    id: 'notice-sent-before-it-is-published',
+    bug: 'a notice is marked as sent before it is published: a crash in between loses it',
+    file: 'services/notifier/notifier.ts',
+    text: '    if (tasks.length > 0) await broker.publishTasks(tasks);\n    await store.notices.sent(notice.noticeId, at);\n',
+    replacement:
+      '    await store.notices.sent(notice.noticeId, at);\n    await clock.sleep(500);\n    if (tasks.length > 0) await broker.publishTasks(tasks);\n',
+    test: 'test/guarantees/notices-kill-loop.test.ts',
+    title: 'tells each cause once',
+  },
 ];
