@@ -106,4 +106,13 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     test: 'test/guarantees/notices-kill-loop.test.ts',
     title: 'tells each cause once',
   },
+  {
+    id: 'notice-of-each-failed-attempt',
+    bug: 'a delivery that fails and is tried again is told as one that was given up',
+    file: 'services/store/rules/endpoint-health.ts',
+    text: "seen.kind === 'failure' && seen.isLast && seen.code",
+    replacement: "seen.kind === 'failure' && seen.code",
+    test: 'test/guarantees/ordinary-traffic.test.ts',
+    title: 'an hour of ordinary traffic is told to nobody',
+  },
 ];
