@@ -115,4 +115,13 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     test: 'test/guarantees/ordinary-traffic.test.ts',
     title: 'an hour of ordinary traffic is told to nobody',
   },
+  {
+    id: 'test-notice-that-looks-real',
+    bug: 'a channel of Slack gets the test of a notice as if something had happened',
+    file: 'services/api/routes/test-notice.ts',
+    text: 'renderNotice({ ...notice, isTest: true }, notices)',
+    replacement: 'renderNotice(notice, notices)',
+    test: 'test/api/endpoints/test-notice.test.ts',
+    title: 'and the message says that it is a test',
+  },
 ];
