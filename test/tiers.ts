@@ -31,7 +31,7 @@ export const THOROUGH: readonly Thorough[] = [
   {
     what: 'long promises of the embedded engine',
     suites:
-      /^guarantees\/(abandoned-streams|changes-while-stopped|clock-steps|endpoint-limit|costly-responses|erased|full-disk|log-output|platform-signature|seals\/.*|stalls|stream)$/,
+      /^guarantees\/(abandoned-streams|changes-while-stopped|clock-steps|endpoint-limit|costly-responses|erased|full-disk|log-output|notices-kill-loop|ordinary-traffic|platform-signature|seals\/.*|stalls|stream)$/,
     why: 'they start and end many services, or wait for time-outs',
   },
   {

@@ -159,7 +159,8 @@ export interface paths {
          * @description Sends one webhook of the given type and subType with a realistic body and the header `webhook-test: true`. It
          *     gets one attempt and no retries, and does not count for auto-disable. It is sent whatever the endpoint's
          *     status and filter, so that you can test before you enable the endpoint; `warnings` tell you when a real event
-         *     would not be sent. Sandbox only.
+         *     would not be sent. An endpoint of kind `operational` takes the types of notices, about no user and no corporate,
+         *     and gets the sample in its format; what people read begins with `Test:`. Sandbox only.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -1647,7 +1648,7 @@ export interface components {
             use?: "prepared";
         };
         TestWebhook: {
-            type: components["schemas"]["EventTypeRequested"];
+            type: components["schemas"]["WebhookTypeRequested"];
             /** @description One of the type's subTypes (see the webhooks below). */
             subType: string;
             /**
@@ -1665,7 +1666,9 @@ export interface components {
              * @enum {string}
              */
             signed_with?: "prepared";
-        } & (unknown | unknown);
+        } & (unknown | unknown | {
+            type?: unknown;
+        });
         TriggerEvent: {
             type: components["schemas"]["EventTypeRequested"];
             /** @description One of the type's subTypes (see the webhooks below). */

@@ -174,13 +174,21 @@ function missingBody(): ApiError {
   return new ApiError('validation_error', 'The request has no body.', { errors });
 }
 
-/** Drops consequences: "exactly one of" also reports each branch's missing field, which adds nothing. */
+/** Drops consequences: "exactly one of" also reports what each branch asks for, which adds nothing. */
 function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   if (!findings.some((finding) => keywordOf(finding) === 'oneOf')) return findings;
   return findings.filter(
-    (finding) => !/^\/body\/(user|corporate)_uuid$/.test(finding.path) || keywordOf(finding) !== 'required',
+    (finding) =>
+      !CONSEQUENCES.some(([path, keyword]) => path.test(finding.path) && keyword === keywordOf(finding)),
   );
 }
+
+/** What the branches ask for: an entity or, of a notice, none. */
+const CONSEQUENCES: readonly (readonly [path: RegExp, keyword: string])[] = [
+  [/^\/body\/(user|corporate)_uuid$/, 'required'],
+  [/^\/body\/type$/, 'pattern'],
+  [/^\/body$/, 'not'],
+];
 
 function keywordOf(finding: Finding): string {
   return finding.errorCode?.split('.')[0] ?? '';

@@ -1,24 +1,47 @@
-import type { NoticeFormat, NoticeType } from '../domain/notices/notice.ts';
-import { NOTICE_CATALOG } from '../domain/notices/notice-catalog.ts';
-import { renderNotice } from '../domain/notices/render-notice.ts';
+import type { NoticeData, NoticeFormat, NoticeType } from '../domain/notices/notice.ts';
+import { fieldsOfNotice, NOTICE_CATALOG } from '../domain/notices/notice-catalog.ts';
+import { renderNotice, type WholeNotice } from '../domain/notices/render-notice.ts';
 
 const NOTICE = 'b7a2f0c4-5d1e-5f3a-9c8b-2e6d4f1a0b57';
 const MERCHANT = '0a4f6a52-41f4-4c25-9a3e-9d4b8c4d6a10';
 const ENDPOINT = '7d9f0c52-4a57-4a39-9c57-3c1a5a6e2f10';
+/** The time of the catalogue's samples. */
 const AT = Date.parse('2025-03-01T10:00:00Z');
 
 /** The types that concern everybody, and those that concern a merchant but none of its endpoints. */
 const OF_ALL: readonly NoticeType[] = ['events.delayed', 'events.lost', 'source_addresses.changing'];
 const OF_NO_ENDPOINT: readonly NoticeType[] = [...OF_ALL, 'events.quarantined'];
 
+export type NoticeSampled = Pick<WholeNotice, 'noticeId' | 'type' | 'subType' | 'at'> & {
+  readonly merchantId: string;
+};
+
+/** Returns a realistic notice of a time, about an endpoint that does not exist. */
+export function sampledNotice({ type, subType, at, merchantId, ...given }: NoticeSampled): WholeNotice {
+  const { sample, samples } = NOTICE_CATALOG[type];
+  return {
+    ...{ ...given, type, subType, at, data: movedTo(at, type, { ...sample, ...samples?.[subType] }) },
+    merchantId: OF_ALL.includes(type) ? null : merchantId,
+    endpointId: OF_NO_ENDPOINT.includes(type) ? null : ENDPOINT,
+  };
+}
+
+/** Returns data whose times are as far from another time as they were from the catalogue's. */
+function movedTo(at: number, type: NoticeType, data: NoticeData): NoticeData {
+  const fields = fieldsOfNotice(type);
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      typeof value === 'number' && fields[name]?.kind === 'time' ? value - AT + at : value,
+    ]),
+  );
+}
+
 /** Returns the body of a sample of a notice, in its first subType. */
 export function noticeSample(type: NoticeType, format: NoticeFormat): Uint8Array {
-  const { subTypes, sample } = NOTICE_CATALOG[type];
-  const [subType = ''] = Object.keys(subTypes);
-  const merchantId = OF_ALL.includes(type) ? null : MERCHANT;
-  const endpointId = OF_NO_ENDPOINT.includes(type) ? null : ENDPOINT;
+  const [subType = ''] = Object.keys(NOTICE_CATALOG[type].subTypes);
   return renderNotice(
-    { noticeId: NOTICE, type, subType, merchantId, endpointId, at: AT, data: sample },
+    sampledNotice({ noticeId: NOTICE, type, subType, merchantId: MERCHANT, at: AT }),
     format,
   );
 }

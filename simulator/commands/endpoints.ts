@@ -40,7 +40,7 @@ interface UpdateOptions extends EndpointOptions, ControlOptions {
 }
 
 interface TestOptions extends EndpointOptions {
-  readonly event: string;
+  readonly event?: string;
   readonly user?: string;
   readonly corporate?: string;
   readonly wait: number;

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { formatDuration } from '../../client/duration.ts';
 import { entityKindsOf } from '../../services/domain/catalog/catalog.ts';
+import { isNoticeType } from '../../services/domain/notices/notice.ts';
 import { visible } from '../../services/domain/text/visible-text.ts';
 import type { MerchantApi, TestAnswer } from '../client/merchant-api.ts';
 import { paintStatus } from '../client/timeline.ts';
 import { CommandFailure, EXIT, usage } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { parseEventName } from '../scenario/event-name.ts';
+import { type EventName, type NoticeName, parseWebhookName } from '../scenario/event-name.ts';
 import type { Session } from '../session.ts';
 import { deliveryAdvice, notFound } from './delivery-advice.ts';
 
@@ -21,11 +22,15 @@ export interface TestChoices {
 
 const WAIT_SECONDS_MAX = 30;
 
+/** What is sent where no event is named, by the endpoint's kind. */
+const USUAL = 'fiatToCrypto/SUCCESS';
+const USUAL_NOTICE = 'endpoint.failing/AT_50';
+
 /** Sends a test webhook by the API's test operation and prints the result. Throws when it was not delivered. */
 export async function sendTest(
   api: MerchantApi,
   endpoint: string,
-  eventName: string,
+  eventName: string | undefined,
   choices: TestChoices,
   { output }: Session,
 ): Promise<void> {
@@ -33,17 +38,11 @@ export async function sendTest(
     throw usage(`--wait must be from 0 to ${WAIT_SECONDS_MAX} seconds`);
   }
   if (choices.user && choices.corporate) throw usage('--user and --corporate cannot be combined');
-  const { type, subType } = parseEventName(eventName);
-  // The kind of entity that the type allows, if none was given.
-  const asUser = choices.corporate === undefined && (choices.user || entityKindsOf(type).includes('USER'));
-  const who = asUser
-    ? { user_uuid: choices.user ?? randomUUID() }
-    : { corporate_uuid: choices.corporate ?? randomUUID() };
-  const request = api.testEndpoint(
-    endpoint,
-    { type, subType, ...who, ...(choices.prepared ? { signed_with: 'prepared' as const } : {}) },
-    Math.floor(choices.wait),
-  );
+  const named = parseWebhookName(eventName ?? (await usualFor(api, endpoint)));
+  const { type, subType } = named;
+  const signed = choices.prepared ? { signed_with: 'prepared' as const } : {};
+  const body = { type, subType, ...aboutOf(named, choices), ...signed };
+  const request = api.testEndpoint(endpoint, body, Math.floor(choices.wait));
   const answer = await output.during(() => 'waiting for the receiver', request);
   output.item(answer, () => describeTest(answer, `${type}/${subType}`, output));
   if (['failed', 'exhausted', 'refused', 'cancelled'].includes(answer.status)) {
@@ -57,6 +56,21 @@ export async function sendTest(
       ...(advice?.next ?? []),
     ]);
   }
+}
+
+/** The legacy webhook of version 2.2.8 is in no list, and gets events. */
+async function usualFor(api: MerchantApi, endpoint: string): Promise<string> {
+  return (await api.endpoint(endpoint).catch(notFound))?.kind === 'operational' ? USUAL_NOTICE : USUAL;
+}
+
+/** Returns who a test is about: of an event the kind of entity that its type allows, if none was given. */
+function aboutOf({ type }: EventName | NoticeName, { user, corporate }: TestChoices) {
+  if (isNoticeType(type)) {
+    if (user ?? corporate) throw usage(`${type} concerns no user and no corporate: leave them out`);
+    return {};
+  }
+  const asUser = corporate === undefined && (user || entityKindsOf(type).includes('USER'));
+  return asUser ? { user_uuid: user ?? randomUUID() } : { corporate_uuid: corporate ?? randomUUID() };
 }
 
 function describeTest(answer: TestAnswer, name: string, output: Output): string {

@@ -13,7 +13,7 @@ import {
   choicesOf,
   remarkIncoherent,
 } from '../scenario/coherent-fields.ts';
-import { type EventName, eventTable, parseEventName } from '../scenario/event-name.ts';
+import { type EventName, eventTable, parseEventName, parseWebhookName } from '../scenario/event-name.ts';
 import { withField, withoutField } from '../scenario/event-paths.ts';
 import { LiveLines } from '../scenario/live-lines.ts';
 import { madeUpEntity, orUsage, type PlannedStep } from '../scenario/plan.ts';
@@ -103,9 +103,14 @@ async function trigger(session: Session, options: TriggerOptions): Promise<void>
   if (!Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
     throw usage(`--count must be a whole number from 1 to ${COUNT_MAX}`);
   }
+  if (options.endpoint !== undefined) {
+    // A test may be of a notice, too.
+    parseWebhookName(options.event);
+    refuseBeside(options);
+    return triggerTest(session, options, options.endpoint);
+  }
   const name = parseEventName(options.event);
   refuseBeside(options);
-  if (options.endpoint !== undefined) return triggerTest(session, options, options.endpoint);
   const seed = options.seed ?? randomSeed();
   const make = eventMaker(session, options, name, seed);
   remarkIncoherent(

@@ -54,7 +54,10 @@ export async function testEndpoint(
 ): Promise<Finding> {
   const found = await checkEndpoint({ ...endpoint, last_failure: null }, trusted);
   if (found.state === 'fail' || endpoint.status !== 'active') return found;
-  const test = { type: 'KYC', subType: 'FULL_USER', user_uuid: randomUUID() } as const;
+  const test =
+    endpoint.kind === 'operational'
+      ? ({ type: 'endpoint.failing', subType: 'AT_50' } as const)
+      : ({ type: 'KYC', subType: 'FULL_USER', user_uuid: randomUUID() } as const);
   try {
     const {
       status,

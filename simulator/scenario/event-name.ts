@@ -1,6 +1,12 @@
 import { SUB_TYPES } from '../../services/domain/catalog/catalog.ts';
 import { EVENT_TYPES, type EventType, isEventType } from '../../services/domain/event.ts';
-import { isNoticeType, type WebhookType } from '../../services/domain/notices/notice.ts';
+import {
+  isNoticeType,
+  NOTICE_TYPES,
+  type NoticeType,
+  type WebhookType,
+} from '../../services/domain/notices/notice.ts';
+import { NOTICE_CATALOG } from '../../services/domain/notices/notice-catalog.ts';
 import { didYouMean, meantName } from '../../services/messages/did-you-mean.ts';
 import { type CommandFailure, mistyped, usage } from '../exit.ts';
 import { layout } from '../terminal/width.ts';
@@ -8,6 +14,12 @@ import { scenarioNames } from './library.ts';
 
 export interface EventName {
   readonly type: EventType;
+  readonly subType: string;
+}
+
+/** A notice about hookrail: no producer publishes it, and a test of it has no user or corporate. */
+export interface NoticeName {
+  readonly type: NoticeType;
   readonly subType: string;
 }
 
@@ -35,7 +47,29 @@ export function parseEventName(text: string): EventName {
   throw unknownEvent(text, type, chosen);
 }
 
+/** Parses the name of an event or of an operational notice, as a test may have it. */
+export function parseWebhookName(text: string): EventName | NoticeName {
+  const [near = '', given, ...rest] = text.split('/');
+  const nearest = meantName(near, NOTICE_TYPES);
+  const type = isNoticeType(near) ? near : NOTICE_TYPES.find((each) => each === nearest);
+  if (type === undefined || rest.length > 0) return parseEventName(text);
+  const legal = Object.keys(NOTICE_CATALOG[type].subTypes);
+  const subType = given ?? legal[0] ?? '';
+  const meant = legal.includes(subType) ? subType : meantName(subType, legal);
+  if (type === near && meant === subType) return { type, subType };
+  const whole = meant === undefined ? undefined : `${type}${given === undefined ? '' : `/${meant}`}`;
+  if (type !== near)
+    throw mistyped(`"${near}" is not a type; did you mean ${type}?`, text, whole ?? type, LIST);
+  const says = `${type} has no subType "${subType}"; it has ${legal.join(', ')}`;
+  throw mistyped(says, text, whole, `hookrail sim endpoints test --help`);
+}
+
 function unknownEvent(text: string, type: string, subType: string): CommandFailure {
+  if (isNoticeType(type))
+    return usage(
+      `${type} is a notice about hookrail, not an event: it is sent as a test, to an operational endpoint`,
+      `hookrail sim endpoints test <endpoint> --event ${text}`,
+    );
   const meant = meantEvent(text);
   if (!isEventType(type)) {
     const says = `"${type}" is not an event type`;

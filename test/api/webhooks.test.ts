@@ -11,6 +11,7 @@ import { NOTICE_TYPES } from '../../services/domain/notices/notice.ts';
 import { NOTICE_CATALOG } from '../../services/domain/notices/notice-catalog.ts';
 import { renderNotice } from '../../services/domain/notices/render-notice.ts';
 import { renderBody } from '../../services/domain/versions/render.ts';
+import { sampledNotice } from '../../services/samples/notice-sample.ts';
 import { sampleEvents } from '../samples/sample-options.ts';
 import { mismatch, openapi } from '../support/api/openapi-check.ts';
 
@@ -63,9 +64,9 @@ describe.each(SORTS)('the webhook $name', ({ type, version, subType, name }) => 
 
 test.each(NOTICE_TYPES)('the notice %s is valid in each subType, and not without a field', (type) => {
   const name = schema(`notice.${type}`);
-  const { subTypes, sample } = NOTICE_CATALOG[type];
+  const { subTypes } = NOTICE_CATALOG[type];
   for (const subType of Object.keys(subTypes)) {
-    const notice = { noticeId: UUID, type, subType, merchantId: UUID, endpointId: null, at: 0, data: sample };
+    const notice = sampledNotice({ noticeId: UUID, type, subType, merchantId: UUID, at: 0 });
     const body = JSON.parse(Buffer.from(renderNotice(notice, 'json')).toString('utf8'));
     expect(mismatch(name, body)).toBeUndefined();
     expect(JSON.stringify(body)).not.toMatch(/undefined|NaN/);

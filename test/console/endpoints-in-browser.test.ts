@@ -14,10 +14,14 @@ const atEndpoints = (options: BrowserContextOptions = {}, link = {}) =>
   suite.signedIn({ reducedMotion: 'reduce', ...options }, link, 'Endpoints');
 
 /** Makes an endpoint with a receiver of its own. Its name is its description and its path. */
-async function endpoint(version = '2.3.8', url = suite.service.receiver.url): Promise<string> {
+async function endpoint(
+  version = '2.3.8',
+  url = suite.service.receiver.url,
+  more: readonly string[] = [],
+): Promise<string> {
   const name = `e${randomUUID().slice(0, 8)}`;
   const line = ['endpoints', 'create', '--url', `${url}/${name}`, '--description', name];
-  await suite.service.sim(...line, '--api-version', version);
+  await suite.service.sim(...line, '--api-version', version, ...more);
   return name;
 }
 
@@ -246,6 +250,23 @@ describe.skipIf(!HAS_BROWSER)('the endpoints of the console', { timeout: FLOW_MA
     await press(page, 'Delete');
     await page.getByRole('heading', { name: 'Endpoints' }).waitFor();
     await page.getByRole('link', { name: `${name} changed` }).waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test('of notices get the test of a notice, which says so', async () => {
+    const name = await endpoint('2.3.8', suite.service.receiver.url, ['--kind', 'operational']);
+    const { page, faults, context } = await atEndpoints();
+    await open(page, name);
+    await open(page, 'Test');
+    await page.getByLabel('Notice').selectOption('certificate.expiring/WITHIN_1_DAY');
+    await press(page, 'Send test');
+    await page.locator('.answer-of-test', { hasText: 'HTTP 200' }).waitFor();
+    await page.getByRole('link', { name: 'Request and response' }).click();
+    await page
+      .getByText(/Test: The certificate of .* in 20 hours\./)
+      .first()
+      .waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

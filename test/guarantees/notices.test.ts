@@ -4,7 +4,7 @@
  * disables an endpoint.
  */
 import { createHmac } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Hookrail, startHookrail } from '../../services/main.ts';
@@ -17,6 +17,7 @@ import {
 } from '../support/receivers/logging-receiver.ts';
 import { jsonEventOf } from '../support/records/events.ts';
 import { MerchantClient } from '../support/service/merchant-client.ts';
+import { moveClock } from '../support/service/move-clock.ts';
 import { prepareSetup, type ServiceSetup } from '../support/service/system.ts';
 
 const HOUR_MS = 3_600_000;
@@ -76,28 +77,8 @@ const publish = async (seed: string) => {
 };
 
 /** Moves the clock to so many hours after the start, through all that is due before. */
-async function moveTo(hours: number): Promise<void> {
-  const until = new Date(startedAt + hours * HOUR_MS).toISOString();
-  const token = readFileSync(join(setup.dataDir, 'operator.token'), 'utf8').trim();
-  for (;;) {
-    const response = await fetch(`${hookrail.operationsUrl}/operator/clock-step`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        'hookrail-operator': 'Ann',
-      },
-      body: JSON.stringify({ until }),
-    });
-    const answer = (await response.json()) as {
-      readonly result?: { readonly now: string };
-      readonly now?: string;
-    };
-    expect(response.status).toBe(200);
-    const now = answer.now ?? answer.result?.now ?? '';
-    if (now >= until) return;
-  }
-}
+const moveTo = (hours: number) =>
+  moveClock({ service: hookrail, dataDir: setup.dataDir }, startedAt + hours * HOUR_MS);
 
 it('tells of an endpoint that fails, is disabled and recovers, once each, and what was missed', async () => {
   operational = await merchant.createEndpoint(`${receiver.url}/ops`, { kind: 'operational' });

@@ -50,6 +50,7 @@ beforeAll(async () => {
   const stranger = await generate([{ name: 'commonName', value: 'localhost' }]);
   const past = new Date(Date.now() - 30 * DAY_MS);
   await register('good', createHttpsServer(await certificate(), answer(204)));
+  await register('told', createHttpsServer(await certificate(), answer(204)), { kind: 'operational' });
   await register('plain', createHttpServer(answer(204)));
   await register('stranger', createHttpsServer({ cert: stranger.cert, key: stranger.private }));
   await register(
@@ -75,11 +76,14 @@ afterAll(async () => {
 });
 
 /** Starts a receiver and registers it under a name. */
-async function register(description: string, server: Server) {
+async function register(description: string, server: Server, extra: object = {}) {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, resolve));
   const { port } = server.address() as AddressInfo;
-  return { server, ...(await merchant.createEndpoint(`https://localhost:${port}/`, { description })) };
+  return {
+    server,
+    ...(await merchant.createEndpoint(`https://localhost:${port}/`, { description, ...extra })),
+  };
 }
 
 interface Finding {
@@ -130,7 +134,8 @@ describe('doctor', () => {
 
   test('sends a test webhook on request: so it finds that a receiver refuses the secret', async () => {
     const { of } = await examine({}, '--test');
-    expect(of('endpoint good')?.says).toContain('a test webhook was accepted');
+    for (const check of ['endpoint good', 'endpoint told'])
+      expect(of(check)?.says).toContain('a test webhook was accepted');
     expect(of('endpoint strict')).toMatchObject({
       state: 'fail',
       says: expect.stringContaining('the receiver refused it (401)'),

@@ -18,6 +18,8 @@ const SIZES = {
   KILL_LOOP_POSTGRES_FAULTS_OF_EACH: [1, 6],
   KILL_LOOP_POSTGRES_AT_ONCE: [2, 2],
   KILL_LOOP_POSTGRES_OUTAGE_SECONDS: [10, 90],
+  NOTICE_LOOP_KILLS: [5, 40],
+  NOTICE_LOOP_KAFKA_KILLS: [2, 20],
   FEED_LOOP_EVENTS: [400, 20_000],
   FEED_LOOP_KILLS: [3, 40],
   PAUSE_LOOP_EVENTS: [300, 20_000],
@@ -52,6 +54,8 @@ export function sizeOf(name: keyof typeof SIZES): number {
 }
 
 /** Returns the seed that the variable names, for repeating a run; a random one without. */
-export function seedOf(name: 'KILL_LOOP_SEED' | 'PAUSE_LOOP_SEED' | 'MODEL_SEED'): number {
+export function seedOf(
+  name: 'KILL_LOOP_SEED' | 'NOTICE_LOOP_SEED' | 'PAUSE_LOOP_SEED' | 'MODEL_SEED',
+): number {
   return Number(process.env[name] ?? Math.floor(Math.random() * 2 ** 31));
 }

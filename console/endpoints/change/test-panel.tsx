@@ -3,8 +3,9 @@ import { formatDuration } from '../../../client/duration.ts';
 import type { FailureCode } from '../../../services/domain/attempt.ts';
 import { entityKindsOf, subTypesOf, typesOf } from '../../../services/domain/catalog/catalog.ts';
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
-import type { EventType } from '../../../services/domain/event.ts';
 import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
+import { isNoticeType, NOTICE_TYPES, type WebhookType } from '../../../services/domain/notices/notice.ts';
+import { NOTICE_CATALOG } from '../../../services/domain/notices/notice-catalog.ts';
 import { useReadOnly, useSession } from '../../api/session.ts';
 import type { Endpoint, TestQueued, TestResult } from '../../api/shapes.ts';
 import { Button, Field, Form } from '../../parts/controls.tsx';
@@ -22,23 +23,29 @@ const ANYBODY = '3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a11';
 /** The subTypes that are tried first. */
 const USUAL = /(SUCCESS|FULL_USER|ACTIVE)$/;
 
-/** Returns each event of an endpoint's version, those that it is sent first. */
-function namesOf({ subscribed_events: filter, api_version: version }: Endpoint): readonly string[] {
-  const of = (type: EventType) =>
-    subTypesOf(type, version as ApiVersion).map((subType) => `${type}/${subType}`);
-  const types = typesOf(version as ApiVersion);
+/** Returns each event of an endpoint's version, or each notice, those that it is sent first. */
+function namesOf({ kind, subscribed_events: filter, api_version: version }: Endpoint): readonly string[] {
+  const subTypes = (type: WebhookType) =>
+    isNoticeType(type) ? Object.keys(NOTICE_CATALOG[type].subTypes) : subTypesOf(type, version as ApiVersion);
+  const of = (type: WebhookType) => subTypes(type).map((subType) => `${type}/${subType}`);
+  const types: readonly WebhookType[] =
+    kind === 'operational' ? NOTICE_TYPES : typesOf(version as ApiVersion);
   const [sent, others] = [true, false].map((is) =>
     types.filter((type) => (filter?.includes(type) ?? true) === is),
   );
   return [...(sent ?? []), ...(others ?? [])].flatMap(of);
 }
 
+/** Returns the user or corporate of a test. A notice is about neither. */
+function aboutOf(type: WebhookType) {
+  if (isNoticeType(type)) return {};
+  return entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
+}
+
 /** Returns why no test can be sent; undefined: one can. */
-function useWhyNoTest({ kind }: Endpoint): string | undefined {
+function useWhyNoTest(): string | undefined {
   const readOnly = useReadOnly();
   const isSandbox = useSession()?.environment === 'sandbox';
-  if (kind === 'operational')
-    return 'There are no tests of notices: rotate the secret of another endpoint, which is told.';
   return isSandbox ? readOnly : 'There are no tests in production: the next delivery shows whether it works.';
 }
 
@@ -68,12 +75,11 @@ export function TestForm({ endpoint, signedWith, onAccepted }: TestFormProps) {
   const names = namesOf(endpoint);
   const [chosen, setChosen] = useState<string>();
   const name = names.find((one) => one === chosen) ?? names.find((one) => USUAL.test(one)) ?? names[0] ?? '';
-  const whyNot = useWhyNoTest(endpoint);
+  const whyNot = useWhyNoTest();
   const { mutate, data, error, isPending } = useChange(() => {
-    const [type, subType = ''] = name.split('/') as [EventType, string];
-    const about = entityKindsOf(type).includes('USER') ? { user_uuid: ANYBODY } : { corporate_uuid: ANYBODY };
+    const [type, subType = ''] = name.split('/') as [WebhookType, string];
     const signed = signedWith === undefined ? {} : { signed_with: signedWith };
-    return sendTest(endpoint.uuid, { type, subType, ...about, ...signed });
+    return sendTest(endpoint.uuid, { type, subType, ...aboutOf(type), ...signed });
   });
   const accepted = ({ status }: { readonly status: string }) => {
     if (status === 'delivered') onAccepted?.();
@@ -82,7 +88,12 @@ export function TestForm({ endpoint, signedWith, onAccepted }: TestFormProps) {
   return (
     <>
       <Form className="row at-end" onSubmit={send}>
-        <Field label="Event" value={name} options={names} onChange={setChosen} />
+        <Field
+          label={endpoint.kind === 'operational' ? 'Notice' : 'Event'}
+          value={name}
+          options={names}
+          onChange={setChosen}
+        />
         <Button
           type="submit"
           kind="primary"

@@ -96,4 +96,32 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     test: 'test/store/postgres/contract.test.ts',
     title: 'is among what an endpoint has missed when all its attempts failed',
   },
+  {
+    id: 'notice-sent-before-it-is-published',
+    bug: 'a notice is marked as sent before it is published: a crash in between loses it',
+    file: 'services/notifier/notifier.ts',
+    text: '    if (tasks.length > 0) await broker.publishTasks(tasks);\n    await store.notices.sent(notice.noticeId, at);\n',
+    replacement:
+      '    await store.notices.sent(notice.noticeId, at);\n    await clock.sleep(500);\n    if (tasks.length > 0) await broker.publishTasks(tasks);\n',
+    test: 'test/guarantees/notices-kill-loop.test.ts',
+    title: 'tells each cause once',
+  },
+  {
+    id: 'notice-of-each-failed-attempt',
+    bug: 'a delivery that fails and is tried again is told as one that was given up',
+    file: 'services/store/rules/endpoint-health.ts',
+    text: "seen.kind === 'failure' && seen.isLast && seen.code",
+    replacement: "seen.kind === 'failure' && seen.code",
+    test: 'test/guarantees/ordinary-traffic.test.ts',
+    title: 'an hour of ordinary traffic is told to nobody',
+  },
+  {
+    id: 'test-notice-that-looks-real',
+    bug: 'a channel of Slack gets the test of a notice as if something had happened',
+    file: 'services/api/routes/test-notice.ts',
+    text: 'renderNotice({ ...notice, isTest: true }, notices)',
+    replacement: 'renderNotice(notice, notices)',
+    test: 'test/api/endpoints/test-notice.test.ts',
+    title: 'and the message says that it is a test',
+  },
 ];

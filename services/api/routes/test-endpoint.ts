@@ -1,11 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { entityKindsOf, SUB_TYPES, subTypesOf, typesOf } from '../../domain/catalog/catalog.ts';
+import { subTypesOf, typesOf } from '../../domain/catalog/catalog.ts';
 import { NO_SEQUENCE } from '../../domain/catalog/sequence.ts';
 import { subjectIdOf } from '../../domain/catalog/subject.ts';
 import { type ApiVersion, subscribes } from '../../domain/endpoint.ts';
-import type { DomainEvent, EntityKind, EventType } from '../../domain/event.ts';
+import type { DomainEvent } from '../../domain/event.ts';
 import { requestedDeliveryId } from '../../domain/ids.ts';
 import type { Merchant } from '../../domain/merchant.ts';
+import { isNoticeType, type WebhookType } from '../../domain/notices/notice.ts';
 import type { RequestedDelivery } from '../../domain/requested-task.ts';
 import type { SignedWith } from '../../domain/task.ts';
 import { renderBody } from '../../domain/versions/render.ts';
@@ -16,22 +17,17 @@ import { type ApiContext, auditRequest, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError } from '../problem.ts';
 import { publishRequested } from '../publish-requested.ts';
+import { checkEventNamed, type EventNamed, entityOf } from '../sandbox/named-event.ts';
 import { requireKind } from './filter-warnings.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
 import { notPrepared } from './secrets.ts';
+import { checkNoticeNamed, type TestContent, testNotice } from './test-notice.ts';
 
 const PREVIEW_BYTES = 1024;
 
-/** The type, subType and entity of an event that a merchant asks for. */
-export interface EventNamed {
-  readonly type: EventType;
-  readonly subType: string;
-  readonly user_uuid?: string;
-  readonly corporate_uuid?: string;
-}
-
-interface TestBody extends EventNamed {
+interface TestBody extends Omit<EventNamed, 'type'> {
+  readonly type: WebhookType;
   /** Absent: the secret in force. */
   readonly signed_with?: SignedWith;
 }
@@ -50,11 +46,15 @@ export function testEndpoint(context: ApiContext): RequestHandler {
     const endpoint = await findEndpoint(context, request, response);
     const body: TestBody = request.body;
     requireKind([body.type], endpoint.notices !== undefined);
-    checkCombination(body, endpoint.apiVersion);
+    const { type } = body;
+    if (isNoticeType(type)) checkNoticeNamed({ ...body, type });
+    else checkCombination({ ...body, type }, endpoint.apiVersion);
     if (body.signed_with === 'prepared' && !endpoint.prepared) throw notPrepared();
-    const event = sampleOf(context, endpoint, body);
     const merchant = await context.store.merchants.get(endpoint.merchantId);
-    const asked = deliveryOf({ endpoint, merchant, event }, response.locals.requestId, body);
+    const content = isNoticeType(type)
+      ? testNotice(context, endpoint, { ...body, type })
+      : testEvent(context, endpoint, merchant, { ...body, type });
+    const asked = deliveryOf(endpoint, content, response.locals.requestId, body.signed_with);
     // Starts waiting before the publish: the attempt may end at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
     await auditRequest(context, response, {
@@ -62,8 +62,8 @@ export function testEndpoint(context: ApiContext): RequestHandler {
       details: auditedTest(asked),
     });
     await publishRequested(context, asked);
-    const ids = { delivery_uuid: asked.deliveryId, event_uuid: event.eventId };
-    const warnings = warningsFor(endpoint, event.type, merchant);
+    const ids = { delivery_uuid: asked.deliveryId, event_uuid: asked.eventId };
+    const warnings = warningsFor(endpoint, type, merchant);
     const result = wait && (await wait.attempted) ? await resultOf(context, asked) : undefined;
     if (response.destroyed) return;
     if (!wait || !result) return sendJson(response, 202, { ...ids, status: 'queued', warnings });
@@ -74,26 +74,6 @@ export function testEndpoint(context: ApiContext): RequestHandler {
 
 function auditedTest({ deliveryId, type, subType, signedWith }: RequestedDelivery) {
   return { deliveryId, type, subType, ...(signedWith === undefined ? {} : { signedWith }) };
-}
-
-/** Checks that type, subType and entity fit together. */
-export function checkEventNamed({ type, subType, user_uuid }: EventNamed): void {
-  if (!SUB_TYPES[type].includes(subType)) {
-    const errors = [
-      { pointer: '/subType', code: 'invalid_enum', detail: `one of ${SUB_TYPES[type].join(', ')}` },
-    ];
-    const detail = `${type} has the subTypes ${SUB_TYPES[type].join(', ')}.`;
-    throw new ApiError('subtype_type_mismatch', detail, { errors });
-  }
-  const kinds = entityKindsOf(type);
-  const kind: EntityKind = user_uuid === undefined ? 'CORPORATE' : 'USER';
-  if (!kinds.includes(kind)) {
-    const wanted = kinds.includes('USER') ? 'user_uuid' : 'corporate_uuid';
-    throw new ApiError(
-      'entity_not_allowed_for_type',
-      `${type} concerns ${kinds.join(' or ')}: use ${wanted}.`,
-    );
-  }
 }
 
 /** Checks as well that the endpoint's version has the type and the subType. */
@@ -125,42 +105,34 @@ function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: EventName
   });
 }
 
-/** Returns the user or the corporate that an event is about. */
-export function entityOf({ user_uuid: user, corporate_uuid: corporate }: EventNamed) {
-  const entityKind: EntityKind = user === undefined ? 'CORPORATE' : 'USER';
-  return { entityId: (user ?? corporate ?? '').toLowerCase(), entityKind };
-}
-
-function deliveryOf(
-  of: {
-    readonly endpoint: EndpointRecord;
-    readonly merchant: Merchant | undefined;
-    readonly event: DomainEvent;
-  },
-  requestId: string,
-  { signed_with: signedWith }: TestBody,
-): RequestedDelivery {
-  const { endpoint, merchant, event } = of;
+/** Returns the webhook of a sampled event. */
+function testEvent(
+  context: ApiContext,
+  endpoint: EndpointRecord,
+  merchant: Merchant | undefined,
+  named: EventNamed,
+): TestContent {
+  const event = sampleOf(context, endpoint, named);
+  const { eventId, entityId, type, subType, occurredAt } = event;
   const rendered = renderBody(event, endpoint.apiVersion, {
     senderAccountDetails: merchant?.senderAccountDetails ?? false,
   });
-  if (rendered.kind !== 'rendered')
-    throw new Error(`the sample of ${event.type} ${event.subType} cannot be rendered`);
+  if (rendered.kind !== 'rendered') throw new Error(`the sample of ${type} ${subType} cannot be rendered`);
+  const subjectId = subjectIdOf(event);
+  return { eventId, entityId, subjectId, type, subType, occurredAt, body: rendered.body };
+}
+
+function deliveryOf(
+  { uuid, merchantId, apiVersion }: EndpointRecord,
+  content: TestContent,
+  requestId: string,
+  signedWith: SignedWith | undefined,
+): RequestedDelivery {
   return {
-    deliveryId: requestedDeliveryId(requestId, event.eventId, endpoint.uuid),
-    eventId: event.eventId,
-    merchantId: endpoint.merchantId,
-    endpointId: endpoint.uuid,
-    entityId: event.entityId,
-    subjectId: subjectIdOf(event),
-    sequence: NO_SEQUENCE,
-    type: event.type,
-    subType: event.subType,
-    apiVersion: endpoint.apiVersion,
-    trigger: 'test',
-    attemptsMax: 1,
-    occurredAt: event.occurredAt,
-    body: rendered.body,
+    ...content,
+    deliveryId: requestedDeliveryId(requestId, content.eventId, uuid),
+    ...{ merchantId, endpointId: uuid, apiVersion },
+    ...{ sequence: NO_SEQUENCE, trigger: 'test', attemptsMax: 1 },
     ...(signedWith === undefined ? {} : { signedWith }),
   };
 }
@@ -194,15 +166,16 @@ async function resultOf(context: ApiContext, asked: RequestedDelivery) {
   };
 }
 
-/** Returns warnings about differences between a test and a real event. */
-function warningsFor(endpoint: EndpointRecord, type: EventType, merchant: Merchant | undefined) {
+/** Returns warnings about differences between a test and what is sent otherwise. */
+function warningsFor(endpoint: EndpointRecord, type: WebhookType, merchant: Merchant | undefined) {
+  const real = `real ${isNoticeType(type) ? 'notices' : 'events'}`;
   const warnings: { readonly code: string; readonly detail: string }[] = [];
   if (endpoint.status !== 'active') {
-    const detail = `The endpoint is ${endpoint.status}: real events are not sent to it.`;
+    const detail = `The endpoint is ${endpoint.status}: ${real} are not sent to it.`;
     warnings.push({ code: 'endpoint_not_active', detail });
   }
   if (!subscribes(endpoint, type)) {
-    const detail = `subscribed_events does not include ${type}: real events of this type are not sent to it.`;
+    const detail = `subscribed_events does not include ${type}: ${real} of this type are not sent to it.`;
     warnings.push({ code: 'filtered', detail });
   }
   if (merchant?.state === 'paused') {

@@ -8,7 +8,7 @@ import { type ApiContext, published, wholeNow } from '../context.ts';
 import { sendJson } from '../idempotency.ts';
 import { ApiError, type FieldError } from '../problem.ts';
 import { queryFlag } from '../reading/query-flag.ts';
-import { checkEventNamed, type EventNamed, entityOf } from '../routes/test-endpoint.ts';
+import { checkEventNamed, type EventNamed, entityOf } from './named-event.ts';
 
 interface Triggered extends EventNamed {
   readonly subject?: string;

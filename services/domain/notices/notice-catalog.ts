@@ -19,8 +19,10 @@ interface NoticeEntry {
   readonly says: (data: NoticeData) => string;
   /** One sentence or two: what to do now. */
   readonly remedy: (data: NoticeData) => string;
-  /** As the store has it: times in milliseconds since the epoch. */
+  /** Of the first subType, as the store has it: times in milliseconds since the epoch. */
   readonly sample: NoticeData;
+  /** What is different in a sample of another subType. */
+  readonly samples?: Readonly<Record<string, NoticeData>>;
 }
 
 /** The fields that every notice has, after its own. */
@@ -57,6 +59,20 @@ const HOUR = 3_600_000;
 const replayRequest = (endpoint: unknown, since: unknown, only: ReplayKind) =>
   `POST /merchant/webhook-endpoints/${endpoint}/replay with {"since": "${since}", "only": "${only}"}`;
 
+/** Returns what is different when a sampled endpoint has failed for so many of 72 hours. */
+const failingFor = (hours: number, percent: number): NoticeData => {
+  const left = 72 - hours;
+  return {
+    ...{ percent, failingSince: AT - hours * HOUR, failureCount: 6 * hours },
+    ...{ disabledFrom: AT + left * HOUR, secondsLeft: left * 3600 },
+  };
+};
+/** Returns what is different when a certificate ends in so many hours. */
+const endsIn = (hours: number): NoticeData => ({
+  certificateUntil: AT + hours * HOUR,
+  secondsLeft: hours * 3600,
+});
+
 export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
   'endpoint.failing': {
     meaning:
@@ -83,6 +99,7 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
       ...{ lastFailureCode: 'http_5xx', lastResponseStatus: 503 },
       ...{ disabledFrom: AT + 36 * HOUR, disabledAtFailures: 100, secondsLeft: 36 * 3600 },
     },
+    samples: { AT_75: failingFor(54, 75), AT_90: failingFor(65, 90) },
   },
   'endpoint.disabled': {
     meaning: 'The rule has disabled an endpoint: it only failed for too long, or it answered 410 Gone.',
@@ -106,6 +123,12 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
       ...{ url: ENDPOINT_URL, failingSince: AT - 72 * HOUR, failureCount: 431 },
       ...{ lastFailureCode: 'http_5xx', lastResponseStatus: 503 },
     },
+    samples: {
+      GONE: {
+        ...{ failingSince: AT - HOUR, failureCount: 1 },
+        ...{ lastFailureCode: 'endpoint_gone', lastResponseStatus: 410 },
+      },
+    },
   },
   'endpoint.recovered': {
     meaning: 'An endpoint that was told to be failing or disabled has answered 2xx again.',
@@ -126,6 +149,7 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
         ? 'Nothing is to be done.'
         : `They are not sent again by themselves. This request brings them back: ${replayRequest(data.endpointUuid, data.failingSince, 'missing')}`,
     sample: { url: ENDPOINT_URL, failingSince: AT - 72 * HOUR, disabledAt: AT - HOUR, missedEvents: 1280 },
+    samples: { AFTER_FAILING: { failingSince: AT - 40 * HOUR, disabledAt: null, missedEvents: 310 } },
   },
   'delivery.exhausted': {
     meaning:
@@ -156,6 +180,7 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
         ? `Nothing is lost: what is late comes by itself. To see it now: GET /merchant/events?since=${data.from}`
         : `Nothing is to be done. What happened meanwhile: GET /merchant/events?since=${data.from}&until=${data.until}`,
     sample: { from: AT, until: null },
+    samples: { ENDED: { from: AT - HOUR / 5, until: AT } },
   },
   'events.lost': {
     meaning:
@@ -218,7 +243,8 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
     says: (data) => `The certificate of ${data.url} ends on ${data.certificateUntil}, in ${timeLeft(data)}.`,
     remedy: () =>
       'Renew the certificate, and have the server load the new one. Afterwards every webhook would fail with tls_error.',
-    sample: { url: ENDPOINT_URL, certificateUntil: AT + 20 * 24 * HOUR, secondsLeft: 20 * 24 * 3600 },
+    sample: { url: ENDPOINT_URL, ...endsIn(20 * 24) },
+    samples: { WITHIN_7_DAYS: endsIn(6 * 24), WITHIN_1_DAY: endsIn(20) },
   },
   'source_addresses.changing': {
     meaning: 'The platform has announced an address that webhooks will come from, or the end of one.',

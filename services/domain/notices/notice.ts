@@ -1,5 +1,4 @@
 import { EVENT_TYPES, type EventType } from '../event.ts';
-import { uuidV5 } from '../ids.ts';
 
 /**
  * Operational notices: what hookrail tells merchants about hookrail itself (docs/design/notices.md). They are delivered as
@@ -59,11 +58,6 @@ export interface Gathered {
   readonly notice: NewNotice;
   readonly count: number;
   readonly lastAt: number;
-}
-
-/** Returns the id of a cause's notice: the `webhook-id` of each of its webhooks. */
-export function noticeId(cause: string): string {
-  return uuidV5('notice', cause);
 }
 
 export function isNoticeType(type: string): type is NoticeType {

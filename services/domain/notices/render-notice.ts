@@ -3,8 +3,13 @@ import type { NewNotice, NoticeData, NoticeFormat, NoticeType } from './notice.t
 import { fieldsOfNotice, NOTICE_CATALOG, type NoticeField } from './notice-catalog.ts';
 
 /** A notice with all that it says. */
-type WholeNotice = Pick<NewNotice, 'type' | 'subType' | 'merchantId' | 'endpointId' | 'at' | 'data'> & {
+export type WholeNotice = Pick<
+  NewNotice,
+  'type' | 'subType' | 'merchantId' | 'endpointId' | 'at' | 'data'
+> & {
   readonly noticeId: string;
+  /** Nothing has happened: what people read says so. */
+  readonly isTest?: boolean;
 };
 
 /** Slack shows no more fields in a section, and no longer text in a block. */
@@ -31,7 +36,7 @@ export function renderNotice(notice: WholeNotice, format: NoticeFormat): Uint8Ar
 }
 
 /** Returns `data` as it is sent: the fields of the catalogue in its order, times as text. */
-function dataOf({ type, subType, merchantId, endpointId, at, data }: WholeNotice): NoticeData {
+function dataOf({ type, subType, merchantId, endpointId, at, data, isTest }: WholeNotice): NoticeData {
   const { says, remedy } = NOTICE_CATALOG[type];
   const given: NoticeData = { ...data, merchantUuid: merchantId, endpointUuid: endpointId, at };
   const names = Object.entries(fieldsOfNotice(type)).filter(
@@ -41,20 +46,23 @@ function dataOf({ type, subType, merchantId, endpointId, at, data }: WholeNotice
     names.map(([name, field]) => [name, shownValue(field, given[name] ?? null)]),
   );
   const known = { ...shown, subType };
-  return { ...shown, summary: says(known), whatToDo: remedy(known) };
+  return { ...shown, summary: `${mark(isTest)}${says(known)}`, whatToDo: remedy(known) };
 }
+
+/** Slack shows no header `webhook-test`, and what reads a summary to people may not either. */
+const mark = (isTest = false) => (isTest ? 'Test: ' : '');
 
 function shownValue({ kind }: NoticeField, value: string | number | null): string | number | null {
   return kind === 'time' && typeof value === 'number' ? new Date(value).toISOString() : value;
 }
 
-function slackMessage({ type, subType, noticeId }: WholeNotice, data: NoticeData) {
+function slackMessage({ type, subType, noticeId, isTest }: WholeNotice, data: NoticeData) {
   const { summary, whatToDo, ...facts } = data;
   const shown = Object.entries(facts).filter(([, value]) => value !== null);
   return {
-    text: slackText(`${type}: ${summary}`),
+    text: slackText(`${mark(isTest)}${type}: ${String(summary).slice(mark(isTest).length)}`),
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: titleOf(type, subType) } },
+      { type: 'header', text: { type: 'plain_text', text: `${mark(isTest)}${titleOf(type, subType)}` } },
       { type: 'section', text: { type: 'mrkdwn', text: slackText(`${summary}\n${whatToDo}`) } },
       {
         type: 'section',

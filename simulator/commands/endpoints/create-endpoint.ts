@@ -57,11 +57,7 @@ export function createCommand(surroundings: Surroundings): CommandModule<object,
         });
         const made = await withUrlAdvice(creation, options.url);
         session.output.result(made, () => describeEndpoint(made, session.output));
-        const test =
-          made.kind === 'operational'
-            ? 'to see a notice, rotate the secret of another endpoint: hookrail sim endpoints rotate <endpoint>'
-            : `to send a test: hookrail sim endpoints test ${made.uuid}`;
-        session.output.remark(`keep the secret; ${test}`);
+        session.output.remark(`keep the secret; to send a test: hookrail sim endpoints test ${made.uuid}`);
       }),
   };
 }

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   type NewNotice,
   type NoticeFormat,
-  noticeId,
   PLATFORM_MERCHANT_ID,
 } from '../../../services/domain/notices/notice.ts';
+import { noticeId } from '../../../services/domain/notices/notice-id.ts';
 import {
   createEndpoint,
   delivered,

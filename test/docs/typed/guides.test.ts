@@ -203,12 +203,16 @@ test('docs/guides/after-an-outage.md and docs/guides/why-not-received.md', { tim
 test('docs/guides/notices.md, into an endpoint and a channel', { timeout: TEST_MS }, async () => {
   const [create = ''] = commandsOf('docs/guides/notices.md', 'Operational notices');
   const [slack = ''] = commandsOf('docs/guides/notices.md', 'Slack');
-  const [rotate = ''] = commandsOf('docs/guides/notices.md', 'Try it');
+  const [sample = ''] = commandsOf('docs/guides/notices.md', 'Try it', 1);
+  const [sampleBySim = ''] = commandsOf('docs/guides/notices.md', 'Try it', 2);
+  const [rotate = ''] = commandsOf('docs/guides/notices.md', 'Try it', 3);
   const operational = await json(create, { 'https://ops.example.com/hookrail': here('/ops') });
   expect(operational).toMatchObject({ kind: 'operational', format: 'json' });
   const url = 'https://hooks.slack.com/services/T000/B000/XXXX';
   const channel = await json(slack, { [url]: here('/slack') });
   expect(channel).toMatchObject({ kind: 'operational', format: 'slack' });
+  expect(await json(sample, { [ID]: channel.uuid })).toMatchObject({ status: 'delivered', warnings: [] });
+  expect(await type(sampleBySim, { [ID]: channel.uuid })).toContain('endpoint.disabled/CONSECUTIVE_FAILURES');
   const made = await json(`hookrail sim endpoints create --url ${here('/other')} --output json`);
   await json(rotate, { [ID]: made.uuid });
   for (const { uuid } of [operational, channel])

@@ -218,6 +218,24 @@ export const ROWS: readonly Row[] = [
     names: 'endpoints test {strict} --event KYC/FULL_USER',
     helps: EXIT.expectation,
   },
+  {
+    typed: 'trigger endpoint.failing',
+    says: 'endpoint.failing is a notice about hookrail, not an event',
+    names: 'endpoints test <endpoint> --event endpoint.failing',
+    helps: EXIT.api,
+  },
+  {
+    typed: 'endpoints test {strict} --event endpoint.failling/AT_75',
+    says: '"endpoint.failling" is not a type; did you mean endpoint.failing?',
+    names: 'endpoints test {strict} --event endpoint.failing/AT_75',
+    helps: EXIT.api,
+  },
+  {
+    typed: 'endpoints test {strict} --event endpoint.failing/AT75',
+    says: 'endpoint.failing has no subType "AT75"; it has AT_50, AT_75, AT_90',
+    names: 'endpoints test {strict} --event endpoint.failing/AT_75',
+    helps: EXIT.api,
+  },
   { typed: 'catalog KYC/NOPE', says: 'KYC has no subType "NOPE"; it has', names: 'catalog KYC' },
   { typed: 'catalog KYC/FULLUSER', says: 'did you mean FULL_USER?', names: 'catalog KYC/FULL_USER' },
   ...[

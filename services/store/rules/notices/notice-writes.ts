@@ -3,8 +3,8 @@ import {
   type Gathered,
   type NewNotice,
   type NoticeData,
-  noticeId,
 } from '../../../domain/notices/notice.ts';
+import { noticeId } from '../../../domain/notices/notice-id.ts';
 import type { NoticeRecord, Notices } from '../../notices.ts';
 import { type NoticeRow, toNotice } from '../../rows/notice-rows.ts';
 import type { Transaction } from '../../sql/transaction.ts';
