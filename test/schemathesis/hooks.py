@@ -80,7 +80,7 @@ def before_call(context, case, kwargs):
     name = case.operation.definition.raw.get("operationId")
     body = case.body if isinstance(case.body, dict) else None
     # The description's example of a key would make every request after the first a repeat of another.
-    if "Idempotency-Key" in (case.headers or {}) and (name == "resendDelivery" or often(case)):
+    if "Idempotency-Key" in (case.headers or {}):
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
     if body is not None and "url" in body and often(case):
         body["url"] = f"{RECEIVER_URL}/{uuid.uuid4()}"
@@ -106,6 +106,9 @@ def before_call(context, case, kwargs):
     # or the tool takes the description for a wrong one.
     if name in ("testWebhookEndpoint", "triggerEvent") and body is not None and often(case, 0.95):
         case.body = dict(chance.choice(NAMED))
+    # An endpoint for notices refuses events, and answers tell of many.
+    if name == "testWebhookEndpoint" and often(case):
+        case.path_parameters.update(id=KEPT["id"])
     if name == "resendDelivery" and often(case):
         case.path_parameters.update(KEPT)
     # What has one of these ids is known to the service.
@@ -125,6 +128,11 @@ def before_call(context, case, kwargs):
         case.path_parameters.update(merchant_id=chance.choice(made_merchants))
     if name in OF_MERCHANTS and often(case):
         case.path_parameters.update(merchant_id=MERCHANT)
+    # Answers tell of merchants that exist, and of some that are closed.
+    if name == "createMerchant" and body is not None and "merchant_id" in body and often(case):
+        body["merchant_id"] = str(uuid.uuid4())
+    if name == "startIncidentReplay" and body is not None and "merchant_id" in body and often(case):
+        body["merchant_id"] = MERCHANT
     if "merchant_id" in (case.query or {}) and often(case):
         case.query["merchant_id"] = MERCHANT
     if name == "revokeApiKey" and made_keys and often(case):
