@@ -1,6 +1,7 @@
 /**
  * Generates schemas/description.yaml, the API description as the service serves it: openapi.yaml, the operations, and
- * schemas/webhooks.yaml in one document; and schemas/operations.json, the part of openapi.yaml that validates requests. `--check` writes nothing and exits 1 when a file is out of date.
+ * schemas/webhooks.yaml in one document; and schemas/operations.json, the part of openapi.yaml that validates requests.
+ * `--check` writes nothing and exits 1 when a file is out of date.
  */
 import { readFileSync } from 'node:fs';
 import { isMap, type Pair, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';

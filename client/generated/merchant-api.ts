@@ -159,8 +159,8 @@ export interface paths {
          * @description Sends one webhook of the given type and subType with a realistic body and the header `webhook-test: true`. It
          *     gets one attempt and no retries, and does not count for auto-disable. It is sent whatever the endpoint's
          *     status and filter, so that you can test before you enable the endpoint; `warnings` tell you when a real event
-         *     would not be sent. An endpoint of kind `operational` takes the types of notices, about no user and no corporate,
-         *     and gets the sample in its format; what people read begins with `Test:`. Sandbox only.
+         *     would not be sent. To an endpoint of kind `operational`, send the type of a notice, without user and corporate: the
+         *     sample has the endpoint's format, and its text for people begins with `Test:`. Sandbox only.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;

@@ -2,8 +2,8 @@
  * `npm run bench [-- --quick] [--engine sqlite|kafka] [--store sqlite|postgres] [--brokers N] [--beside N] [--times N] [--endpoints N] [--seconds N] [--json FILE] [--html FILE]`:
  * measures the deliveries per second of the whole service and the cost of each, compared with a bare loop that only posts,
  * and the latency, compared with its floor. They take turns, so that the ratios hold on any machine. `--lateness`,
- * `--replay`, `--isolation`, `--limit`, `--overload`, `--answers`, `--hops`, `--rates`, `--idle`, `--reads`, `--streams`, `--feed`, `--console`, `--recorder`,
- * `--retention` and `--masking` select another measurement; see special/runs.ts.
+ * `--replay`, `--isolation`, `--limit`, `--overload`, `--answers`, `--hops`, `--rates`, `--idle`, `--reads`, `--streams`,
+ * `--feed`, `--console`, `--recorder`, `--retention` and `--masking` select another measurement; see special/runs.ts.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
- * What openapi.yaml says of requests and nothing else: no responses, no texts, no examples, and every reference replaced
- * by what it names. The validator reads the whole document again for each operation that is called first.
+ * Cuts openapi.yaml down to the rules for requests: no responses, no texts, no examples, and every reference replaced by
+ * what it names. The validator reads the whole document again at the first request of each operation.
  */
+import { named } from './references.ts';
 
 type Json = unknown;
 interface JsonObject {
@@ -27,7 +28,6 @@ const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default']);
 /** Returns the document that validates requests as `description` does. Throws for a schema that contains itself. */
 export function requestRules(description: JsonObject): JsonObject {
   const { openapi, info, servers, paths } = description;
-  const of = (value: Json) => (value === undefined ? {} : value);
   const operationOf = (operation: JsonObject, shared: Json): JsonObject => {
     const parameters = [...listOf(shared), ...listOf(operation.parameters)];
     return {
@@ -38,7 +38,7 @@ export function requestRules(description: JsonObject): JsonObject {
       responses: {},
     };
   };
-  const rules = Object.entries(of(paths) as Readonly<Record<string, JsonObject>>).map(([path, item]) => {
+  const rules = Object.entries(paths as Readonly<Record<string, JsonObject>>).map(([path, item]) => {
     const operations = METHODS.filter((method) => item[method] !== undefined).map((method) => [
       method,
       operationOf(item[method] as JsonObject, item.parameters),
@@ -64,32 +64,19 @@ function rulesOf(value: Json, description: JsonObject, within: readonly string[]
   if (typeof reference === 'string') {
     if (within.includes(reference))
       throw new Error(`${reference} contains itself: the validator cannot have it inlined`);
-    const named = rulesOf(at(description, reference), description, [...within, reference]);
-    return { ...(named as JsonObject), ...(rulesOf(others, description, within) as JsonObject) };
+    const target = named(description, reference, 'openapi.yaml') as JsonObject;
+    return rulesOf({ ...target, ...others }, description, [...within, reference]);
   }
   const entries = Object.entries(others)
     .filter(([key]) => !FOR_READERS.has(key) && !key.startsWith('x-'))
     .map(([key, entry]) => {
       if (DATA.has(key)) return [key, entry];
       if (!NAMED.has(key)) return [key, rulesOf(entry, description, within)];
-      const named = Object.entries(entry as JsonObject);
-      return [
-        key,
-        Object.fromEntries(named.map(([name, each]) => [name, rulesOf(each, description, within)])),
-      ];
+      const rules = Object.entries(entry as JsonObject).map(([name, each]) => [
+        name,
+        rulesOf(each, description, within),
+      ]);
+      return [key, Object.fromEntries(rules)];
     });
   return Object.fromEntries(entries);
-}
-
-/** Returns what a reference such as `#/components/schemas/Name` names. */
-function at(description: JsonObject, reference: string): Json {
-  const found = reference
-    .replace(/^#\//, '')
-    .split('/')
-    .reduce<Json>(
-      (inside, name) => (inside as JsonObject | undefined)?.[name.replaceAll('~1', '/')],
-      description,
-    );
-  if (found === undefined) throw new Error(`openapi.yaml has no ${reference}`);
-  return found;
 }

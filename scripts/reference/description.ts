@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { DESCRIPTION_FILE } from '../../services/api/description.ts';
+import { named } from '../openapi/references.ts';
 import { NOTICE_WEBHOOK } from '../webhooks/notices.ts';
 
 /** A JSON Schema of the description, with what this renderer reads of it. */
@@ -77,11 +78,7 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
 export function followed<T extends object>(node: T): T {
   const { $ref } = node as { $ref?: string };
   if ($ref === undefined) return node;
-  const target = $ref
-    .split('/')
-    .slice(1)
-    .reduce((at, part) => at?.[part], document);
-  if (target === undefined) throw new Error(`${$ref} is not in ${DESCRIPTION_FILE}`);
+  const target = named(document, $ref, DESCRIPTION_FILE) as T;
   const { $ref: _, ...beside } = node as { $ref?: string };
   return followed({ ...target, ...beside });
 }

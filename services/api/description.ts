@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The operations: written by hand, and complete in itself. */
 export const OPENAPI_FILE = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
-/** What they say of requests, with every reference replaced by what it names; generated. */
+/** Their rules for requests, with every reference replaced by what it names; generated. */
 export const OPERATIONS_FILE = fileURLToPath(new URL('../../schemas/operations.json', import.meta.url));
 /** The whole description, as it is served: the operations and the webhooks that endpoints receive; generated. */
 export const DESCRIPTION_FILE = fileURLToPath(new URL('../../schemas/description.yaml', import.meta.url));

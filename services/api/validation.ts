@@ -109,7 +109,7 @@ const DETAIL_CHARACTERS_MAX = 300;
 export function validateRequests(): RequestHandler[] {
   const parts = middleware({
     apiSpec: JSON.parse(readFileSync(OPERATIONS_FILE, 'utf8')),
-    // The file has no more than the validator needs, and is checked where it is generated from.
+    // It is generated from openapi.yaml, which `npm run lint:openapi` checks.
     validateApiSpec: false,
     validateRequests: { allErrors: true, allowUnknownQueryParameters: false },
     validateResponses: false,
@@ -183,7 +183,7 @@ function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   );
 }
 
-/** What the branches ask for: an entity or, of a notice, none. */
+/** The findings of the branches of a test's `oneOf`: an event needs an entity, a notice has none. */
 const CONSEQUENCES: readonly (readonly [path: RegExp, keyword: string])[] = [
   [/^\/body\/(user|corporate)_uuid$/, 'required'],
   [/^\/body\/type$/, 'pattern'],

@@ -1,5 +1,5 @@
 import type { NoticeData, NoticeFormat, NoticeType } from '../domain/notices/notice.ts';
-import { fieldsOfNotice, NOTICE_CATALOG } from '../domain/notices/notice-catalog.ts';
+import { fieldsOfNotice, NOTICE_CATALOG, subTypesOfNotice } from '../domain/notices/notice-catalog.ts';
 import { renderNotice, type WholeNotice } from '../domain/notices/render-notice.ts';
 
 const NOTICE = 'b7a2f0c4-5d1e-5f3a-9c8b-2e6d4f1a0b57';
@@ -16,7 +16,7 @@ export type NoticeSampled = Pick<WholeNotice, 'noticeId' | 'type' | 'subType' | 
   readonly merchantId: string;
 };
 
-/** Returns a realistic notice of a time, about an endpoint that does not exist. */
+/** Returns a realistic notice dated `at`, about an endpoint that does not exist. */
 export function sampledNotice({ type, subType, at, merchantId, ...given }: NoticeSampled): WholeNotice {
   const { sample, samples } = NOTICE_CATALOG[type];
   return {
@@ -26,7 +26,7 @@ export function sampledNotice({ type, subType, at, merchantId, ...given }: Notic
   };
 }
 
-/** Returns data whose times are as far from another time as they were from the catalogue's. */
+/** Returns data whose times are moved by as much as `at` is after the catalogue's. */
 function movedTo(at: number, type: NoticeType, data: NoticeData): NoticeData {
   const fields = fieldsOfNotice(type);
   return Object.fromEntries(
@@ -39,7 +39,7 @@ function movedTo(at: number, type: NoticeType, data: NoticeData): NoticeData {
 
 /** Returns the body of a sample of a notice, in its first subType. */
 export function noticeSample(type: NoticeType, format: NoticeFormat): Uint8Array {
-  const [subType = ''] = Object.keys(NOTICE_CATALOG[type].subTypes);
+  const [subType = ''] = subTypesOfNotice(type);
   return renderNotice(
     sampledNotice({ noticeId: NOTICE, type, subType, merchantId: MERCHANT, at: AT }),
     format,

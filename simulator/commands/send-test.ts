@@ -22,7 +22,7 @@ export interface TestChoices {
 
 const WAIT_SECONDS_MAX = 30;
 
-/** What is sent where no event is named, by the endpoint's kind. */
+/** The defaults of --event: of endpoints for events, and of operational ones. */
 const USUAL = 'fiatToCrypto/SUCCESS';
 const USUAL_NOTICE = 'endpoint.failing/AT_50';
 
@@ -58,12 +58,12 @@ export async function sendTest(
   }
 }
 
-/** The legacy webhook of version 2.2.8 is in no list, and gets events. */
+/** Returns the default of --event. The single webhook of version 2.2.8 is in no list, and gets events. */
 async function usualFor(api: MerchantApi, endpoint: string): Promise<string> {
   return (await api.endpoint(endpoint).catch(notFound))?.kind === 'operational' ? USUAL_NOTICE : USUAL;
 }
 
-/** Returns who a test is about: of an event the kind of entity that its type allows, if none was given. */
+/** Returns the user or corporate of a test: a generated one when none is given, and none for a notice. */
 function aboutOf({ type }: EventName | NoticeName, { user, corporate }: TestChoices) {
   if (isNoticeType(type)) {
     if (user ?? corporate) throw usage(`${type} concerns no user and no corporate: leave them out`);

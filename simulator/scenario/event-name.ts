@@ -6,7 +6,7 @@ import {
   type NoticeType,
   type WebhookType,
 } from '../../services/domain/notices/notice.ts';
-import { NOTICE_CATALOG } from '../../services/domain/notices/notice-catalog.ts';
+import { subTypesOfNotice } from '../../services/domain/notices/notice-catalog.ts';
 import { didYouMean, meantName } from '../../services/messages/did-you-mean.ts';
 import { type CommandFailure, mistyped, usage } from '../exit.ts';
 import { layout } from '../terminal/width.ts';
@@ -53,7 +53,7 @@ export function parseWebhookName(text: string): EventName | NoticeName {
   const nearest = meantName(near, NOTICE_TYPES);
   const type = isNoticeType(near) ? near : NOTICE_TYPES.find((each) => each === nearest);
   if (type === undefined || rest.length > 0) return parseEventName(text);
-  const legal = Object.keys(NOTICE_CATALOG[type].subTypes);
+  const legal = subTypesOfNotice(type);
   const subType = given ?? legal[0] ?? '';
   const meant = legal.includes(subType) ? subType : meantName(subType, legal);
   if (type === near && meant === subType) return { type, subType };

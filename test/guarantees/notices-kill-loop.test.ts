@@ -1,8 +1,8 @@
 /**
- * Guarantee: each cause of an operational notice is told once, whatever instant the process is killed at. The service is
- * killed with SIGKILL again and again while secrets are rotated and endpoints fail, are disabled and recover. What the
- * api shows to have happened is compared with what the receivers of notices have got: none is lost, none is told twice,
- * none is invented; a `webhook-id` that comes again is the same webhook. The long form: LONG_RUN=1.
+ * Guarantee: each cause sends one operational notice, whenever the process is killed. The service is killed with SIGKILL
+ * again and again while secrets are rotated and endpoints fail, are disabled and recover. The causes that the api shows are
+ * compared with the notices that arrived: none is lost, sent twice or invented; a `webhook-id` that comes again is the same
+ * webhook. The long form: LONG_RUN=1.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ function inTurns() {
   };
 }
 
-it(`tells each cause once over ${KILLS} kills (seed ${SEED})`, {
+it(`sends one notice for each cause over ${KILLS} kills (seed ${SEED})`, {
   timeout: 300_000 + KILLS * 60_000,
 }, async () => {
   const { dataDir } = setup;
@@ -70,7 +70,7 @@ it(`tells each cause once over ${KILLS} kills (seed ${SEED})`, {
         await causes.fail(dips, ends, (hours) => moveTo(from + hours * HOUR_MS));
       },
     });
-    // What is gathered is told when its quarter of an hour is over.
+    // A gathered notice is sent when its quarter of an hour is over.
     await moveTo((await now()) + HOUR_MS);
     const told = await expectEachToldOnce(causes, { all, some, types: TYPES, exhausting });
     expect(new Set(told.map(({ type }) => type)).size).toBe(5);

@@ -1,8 +1,8 @@
 /**
- * Guarantee: operational notices are about causes only. The whole service delivers an hour of ordinary traffic, by the
- * sandbox's clock: to endpoints that are quick, slow, fail now and then, or are away for a quarter of an hour; their
- * merchant makes the usual changes, and the service is started anew. An endpoint that gets every
- * notice is told nothing; then two causes are told, each once.
+ * Guarantee: only causes send operational notices. The whole service delivers an hour of ordinary traffic, by the sandbox's
+ * clock, to endpoints that are quick, are slow, fail now and then, or are away for a quarter of an hour; their merchant
+ * makes the usual changes, and the service is restarted. An endpoint that gets every notice gets none; then two causes send
+ * one each.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,9 +26,9 @@ const EVENTS_A_MINUTE = 4;
 const SLOW_MS = 100;
 /** The minutes in which one endpoint is away. */
 const AWAY = { from: 20, until: 35 };
-/** The service is started anew after these minutes: its first look at the causes outside the store comes at once. */
+/** The service is restarted after these minutes: it looks at the causes outside the store at once. */
 const RESTARTS = [15, 34, 50];
-/** What the last restart leaves to be sent is sent by then: several looks of the notifier. */
+/** A notice would have been sent by then: the notifier has looked several times. */
 const NOTHING_COMES_MS = 3000;
 const KINDS = ['quick', 'slow', 'flaky', 'away'];
 const HOUR_MS = 3_600_000;
@@ -101,7 +101,7 @@ function usualChanges(
   };
 }
 
-it('an hour of ordinary traffic is told to nobody, and what comes after it is', async () => {
+it('an hour of ordinary traffic sends no notice, and each cause after it sends one', async () => {
   const endpoints = [];
   for (const kind of KINDS) endpoints.push(await merchant.createEndpoint(`${receiver.url}/${kind}`));
   await merchant.createEndpoint(`${receiver.url}/ops`, { kind: 'operational' });
@@ -119,7 +119,7 @@ it('an hour of ordinary traffic is told to nobody, and what comes after it is', 
     if (RESTARTS.includes(minute)) await restart();
     await moveClock(clock(), startedAt + minute * MINUTE_MS);
   }
-  // What is gathered would be told by then.
+  // Gathered notices would have been sent by then.
   await moveClock(clock(), startedAt + 2 * HOUR_MS);
   await restart();
   await sleep(NOTHING_COMES_MS);
@@ -136,7 +136,7 @@ it('an hour of ordinary traffic is told to nobody, and what comes after it is', 
   expect((await merchant.request('PATCH', `${resources[0]}/secret`)).status).toBe(200);
   await publish([jsonEventOf(setup.merchantId, '1/0', { occurredAt: startedAt })]);
   await moveClock(clock(), startedAt + 2.1 * HOUR_MS);
-  // It looks at the quarantine at once.
+  // A new process looks at the quarantine at once.
   await restart();
   await eventually('the secret is told', () => toldAt('/ops').includes('secret.rotated'));
   await sleep(NOTHING_COMES_MS);

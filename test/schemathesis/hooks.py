@@ -106,7 +106,7 @@ def before_call(context, case, kwargs):
     # or the tool takes the description for a wrong one.
     if name in ("testWebhookEndpoint", "triggerEvent") and body is not None and often(case, 0.95):
         case.body = dict(chance.choice(NAMED))
-    # An endpoint for notices refuses events, and answers tell of many.
+    # Operational endpoints refuse events, and many of those that answers name are operational.
     if name == "testWebhookEndpoint" and often(case):
         case.path_parameters.update(id=KEPT["id"])
     if name == "resendDelivery" and often(case):
@@ -128,7 +128,7 @@ def before_call(context, case, kwargs):
         case.path_parameters.update(merchant_id=chance.choice(made_merchants))
     if name in OF_MERCHANTS and often(case):
         case.path_parameters.update(merchant_id=MERCHANT)
-    # Answers tell of merchants that exist, and of some that are closed.
+    # The merchants that answers name exist already, and some are closed.
     if name == "createMerchant" and body is not None and "merchant_id" in body and often(case):
         body["merchant_id"] = str(uuid.uuid4())
     if name == "startIncidentReplay" and body is not None and "merchant_id" in body and often(case):

@@ -3,8 +3,8 @@ const PAUSE_MS = 10;
 
 /**
  * Polls until `probe` returns a truthy value, and resolves with it. Rejects after `withinMs`, naming `what` it waited for.
- * A pause counts with its own length, however late its timer fires: on a machine where this process hardly runs, the
- * processes that it waits for hardly run either.
+ * Each pause counts as 10 ms, however late its timer fires: when this process hardly runs, the processes that it waits for
+ * hardly run either.
  */
 export async function eventually<T>(
   what: string,

@@ -5,7 +5,7 @@ import { entityKindsOf, subTypesOf, typesOf } from '../../../services/domain/cat
 import type { ApiVersion } from '../../../services/domain/endpoint.ts';
 import { CODE_SIGNS } from '../../../services/domain/failures/failure-codes.ts';
 import { isNoticeType, NOTICE_TYPES, type WebhookType } from '../../../services/domain/notices/notice.ts';
-import { NOTICE_CATALOG } from '../../../services/domain/notices/notice-catalog.ts';
+import { subTypesOfNotice } from '../../../services/domain/notices/notice-catalog.ts';
 import { useReadOnly, useSession } from '../../api/session.ts';
 import type { Endpoint, TestQueued, TestResult } from '../../api/shapes.ts';
 import { Button, Field, Form } from '../../parts/controls.tsx';
@@ -26,7 +26,7 @@ const USUAL = /(SUCCESS|FULL_USER|ACTIVE)$/;
 /** Returns each event of an endpoint's version, or each notice, those that it is sent first. */
 function namesOf({ kind, subscribed_events: filter, api_version: version }: Endpoint): readonly string[] {
   const subTypes = (type: WebhookType) =>
-    isNoticeType(type) ? Object.keys(NOTICE_CATALOG[type].subTypes) : subTypesOf(type, version as ApiVersion);
+    isNoticeType(type) ? subTypesOfNotice(type) : subTypesOf(type, version as ApiVersion);
   const of = (type: WebhookType) => subTypes(type).map((subType) => `${type}/${subType}`);
   const types: readonly WebhookType[] =
     kind === 'operational' ? NOTICE_TYPES : typesOf(version as ApiVersion);

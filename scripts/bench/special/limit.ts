@@ -1,6 +1,6 @@
 /**
- * An endpoint that takes ten requests a second and gets 500 events at once: how exactly its limit is kept, and how much the
- * wait of its deliveries slows those of others down.
+ * Measures an endpoint that takes ten requests a second and gets 500 events at once: how exactly its limit is kept, and how
+ * much its waiting deliveries slow down those of others.
  */
 import { type RunOptions, withService } from '../engine.ts';
 import { makeEvents, serialise } from '../load.ts';

@@ -98,7 +98,7 @@ export const SPECIAL_RUNS = {
     ],
     text: lines(isolationText),
   }),
-  /** An endpoint with a limit of its own, and the effect on the others of what waits for it. */
+  /** An endpoint with a limit of its own, and its effect on the others. */
   limit: special({
     title: 'live deliveries beside an endpoint with a limit',
     of: 'every engine',

@@ -104,7 +104,7 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     replacement:
       '    await store.notices.sent(notice.noticeId, at);\n    await clock.sleep(500);\n    if (tasks.length > 0) await broker.publishTasks(tasks);\n',
     test: 'test/guarantees/notices-kill-loop.test.ts',
-    title: 'tells each cause once',
+    title: 'sends one notice for each cause',
   },
   {
     id: 'notice-of-each-failed-attempt',
@@ -113,7 +113,7 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     text: "seen.kind === 'failure' && seen.isLast && seen.code",
     replacement: "seen.kind === 'failure' && seen.code",
     test: 'test/guarantees/ordinary-traffic.test.ts',
-    title: 'an hour of ordinary traffic is told to nobody',
+    title: 'an hour of ordinary traffic sends no notice',
   },
   {
     id: 'test-notice-that-looks-real',

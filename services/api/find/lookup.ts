@@ -34,7 +34,7 @@ export function lookUp(context: ApiContext): RequestHandler {
     const id = subjectIdFrom(given) ?? given;
     const merchantId = merchantOf(response);
     const results: Found[] = [];
-    // In turn: at once, a single request would take most of the connections to the store.
+    // One after the other: in parallel, a single request would take most of the store's connections.
     for (const find of FINDERS) {
       const found = await find(context.store, merchantId, id);
       if (found) results.push(found);

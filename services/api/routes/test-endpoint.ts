@@ -22,7 +22,7 @@ import { requireKind } from './filter-warnings.ts';
 import { rounded } from './read-deliveries.ts';
 import { findEndpoint } from './read-endpoints.ts';
 import { notPrepared } from './secrets.ts';
-import { checkNoticeNamed, type TestContent, testNotice } from './test-notice.ts';
+import { type TestContent, testNotice } from './test-notice.ts';
 
 const PREVIEW_BYTES = 1024;
 
@@ -45,15 +45,13 @@ export function testEndpoint(context: ApiContext): RequestHandler {
   return async (request, response) => {
     const endpoint = await findEndpoint(context, request, response);
     const body: TestBody = request.body;
-    requireKind([body.type], endpoint.notices !== undefined);
     const { type } = body;
-    if (isNoticeType(type)) checkNoticeNamed({ ...body, type });
-    else checkCombination({ ...body, type }, endpoint.apiVersion);
-    if (body.signed_with === 'prepared' && !endpoint.prepared) throw notPrepared();
+    requireKind([type], endpoint.notices !== undefined);
     const merchant = await context.store.merchants.get(endpoint.merchantId);
     const content = isNoticeType(type)
       ? testNotice(context, endpoint, { ...body, type })
       : testEvent(context, endpoint, merchant, { ...body, type });
+    if (body.signed_with === 'prepared' && !endpoint.prepared) throw notPrepared();
     const asked = deliveryOf(endpoint, content, response.locals.requestId, body.signed_with);
     // Starts waiting before the publish: the attempt may end at once.
     const wait = waitFor(context, request, response, asked.deliveryId);
@@ -105,13 +103,14 @@ function sampleOf(context: ApiContext, endpoint: EndpointRecord, body: EventName
   });
 }
 
-/** Returns the webhook of a sampled event. */
+/** Returns the webhook of a sampled event. Throws ApiError when the endpoint's version has no such event. */
 function testEvent(
   context: ApiContext,
   endpoint: EndpointRecord,
   merchant: Merchant | undefined,
   named: EventNamed,
 ): TestContent {
+  checkCombination(named, endpoint.apiVersion);
   const event = sampleOf(context, endpoint, named);
   const { eventId, entityId, type, subType, occurredAt } = event;
   const rendered = renderBody(event, endpoint.apiVersion, {
@@ -166,7 +165,7 @@ async function resultOf(context: ApiContext, asked: RequestedDelivery) {
   };
 }
 
-/** Returns warnings about differences between a test and what is sent otherwise. */
+/** Returns a warning for each reason why a real webhook of this type would not be sent. */
 function warningsFor(endpoint: EndpointRecord, type: WebhookType, merchant: Merchant | undefined) {
   const real = `real ${isNoticeType(type) ? 'notices' : 'events'}`;
   const warnings: { readonly code: string; readonly detail: string }[] = [];

@@ -21,7 +21,7 @@ interface NoticeEntry {
   readonly remedy: (data: NoticeData) => string;
   /** Of the first subType, as the store has it: times in milliseconds since the epoch. */
   readonly sample: NoticeData;
-  /** What is different in a sample of another subType. */
+  /** The fields that differ in a sample of another subType. */
   readonly samples?: Readonly<Record<string, NoticeData>>;
 }
 
@@ -59,7 +59,7 @@ const HOUR = 3_600_000;
 const replayRequest = (endpoint: unknown, since: unknown, only: ReplayKind) =>
   `POST /merchant/webhook-endpoints/${endpoint}/replay with {"since": "${since}", "only": "${only}"}`;
 
-/** Returns what is different when a sampled endpoint has failed for so many of 72 hours. */
+/** Returns the fields of a sample whose endpoint has failed for `hours` of 72. */
 const failingFor = (hours: number, percent: number): NoticeData => {
   const left = 72 - hours;
   return {
@@ -67,7 +67,7 @@ const failingFor = (hours: number, percent: number): NoticeData => {
     ...{ disabledFrom: AT + left * HOUR, secondsLeft: left * 3600 },
   };
 };
-/** Returns what is different when a certificate ends in so many hours. */
+/** Returns the fields of a sample whose certificate ends in `hours`. */
 const endsIn = (hours: number): NoticeData => ({
   certificateUntil: AT + hours * HOUR,
   secondsLeft: hours * 3600,
@@ -278,6 +278,11 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
 };
 
 /** Returns all fields of a type's `data`, in their order. */
+/** Returns the subTypes of a type of notice, the usual one first. */
+export function subTypesOfNotice(type: NoticeType): readonly string[] {
+  return Object.keys(NOTICE_CATALOG[type].subTypes);
+}
+
 export function fieldsOfNotice(type: NoticeType): Readonly<Record<string, NoticeField>> {
   return { ...NOTICE_CATALOG[type].fields, ...COMMON_FIELDS };
 }

@@ -8,7 +8,7 @@ export type WholeNotice = Pick<
   'type' | 'subType' | 'merchantId' | 'endpointId' | 'at' | 'data'
 > & {
   readonly noticeId: string;
-  /** Nothing has happened: what people read says so. */
+  /** Whether it is a test: its texts for people say so. */
   readonly isTest?: boolean;
 };
 
@@ -30,13 +30,22 @@ export function subjectOfNotice({
 export function renderNotice(notice: WholeNotice, format: NoticeFormat): Uint8Array {
   const { type, subType } = notice;
   const data = dataOf(notice);
+  // Slack shows no header `webhook-test`, and other programs may show people nothing but the summary.
+  const mark = notice.isTest ? 'Test: ' : '';
   const body =
-    format === 'slack' ? slackMessage(notice, data) : { type, subType, uuid: subjectOfNotice(notice), data };
+    format === 'slack'
+      ? slackMessage(notice, data, mark)
+      : {
+          type,
+          subType,
+          uuid: subjectOfNotice(notice),
+          data: { ...data, summary: `${mark}${data.summary}` },
+        };
   return Buffer.from(JSON.stringify(body));
 }
 
 /** Returns `data` as it is sent: the fields of the catalogue in its order, times as text. */
-function dataOf({ type, subType, merchantId, endpointId, at, data, isTest }: WholeNotice): NoticeData {
+function dataOf({ type, subType, merchantId, endpointId, at, data }: WholeNotice): NoticeData {
   const { says, remedy } = NOTICE_CATALOG[type];
   const given: NoticeData = { ...data, merchantUuid: merchantId, endpointUuid: endpointId, at };
   const names = Object.entries(fieldsOfNotice(type)).filter(
@@ -46,24 +55,22 @@ function dataOf({ type, subType, merchantId, endpointId, at, data, isTest }: Who
     names.map(([name, field]) => [name, shownValue(field, given[name] ?? null)]),
   );
   const known = { ...shown, subType };
-  return { ...shown, summary: `${mark(isTest)}${says(known)}`, whatToDo: remedy(known) };
+  return { ...shown, summary: says(known), whatToDo: remedy(known) };
 }
-
-/** Slack shows no header `webhook-test`, and what reads a summary to people may not either. */
-const mark = (isTest = false) => (isTest ? 'Test: ' : '');
 
 function shownValue({ kind }: NoticeField, value: string | number | null): string | number | null {
   return kind === 'time' && typeof value === 'number' ? new Date(value).toISOString() : value;
 }
 
-function slackMessage({ type, subType, noticeId, isTest }: WholeNotice, data: NoticeData) {
+/** `mark`: begins each text for people. */
+function slackMessage({ type, subType, noticeId }: WholeNotice, data: NoticeData, mark: string) {
   const { summary, whatToDo, ...facts } = data;
   const shown = Object.entries(facts).filter(([, value]) => value !== null);
   return {
-    text: slackText(`${mark(isTest)}${type}: ${String(summary).slice(mark(isTest).length)}`),
+    text: slackText(`${mark}${type}: ${summary}`),
     blocks: [
-      { type: 'header', text: { type: 'plain_text', text: `${mark(isTest)}${titleOf(type, subType)}` } },
-      { type: 'section', text: { type: 'mrkdwn', text: slackText(`${summary}\n${whatToDo}`) } },
+      { type: 'header', text: { type: 'plain_text', text: `${mark}${titleOf(type, subType)}` } },
+      { type: 'section', text: { type: 'mrkdwn', text: slackText(`${mark}${summary}\n${whatToDo}`) } },
       {
         type: 'section',
         fields: shown

@@ -1,7 +1,7 @@
 /** POST …/test of an operational endpoint: a sample of a notice, which says that it is a test, in the endpoint's format. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOTICE_TYPES } from '../../../services/domain/notices/notice.ts';
-import { NOTICE_CATALOG } from '../../../services/domain/notices/notice-catalog.ts';
+import { subTypesOfNotice } from '../../../services/domain/notices/notice-catalog.ts';
 import { ACKNOWLEDGED, sendAndRecord } from '../../support/api/send-and-record.ts';
 import { createEndpoint, ENDPOINTS, startTestApi, type TestApi } from '../../support/api/test-api.ts';
 
@@ -51,7 +51,7 @@ describe('a test of a notice', () => {
   test('can be sent of every type and subType', async () => {
     const { uuid } = await operational();
     for (const type of NOTICE_TYPES)
-      for (const subType of Object.keys(NOTICE_CATALOG[type].subTypes))
+      for (const subType of subTypesOfNotice(type))
         expect((await webhookOf(uuid, { type, subType })).subType).toBe(subType);
   });
 

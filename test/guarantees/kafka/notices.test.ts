@@ -1,5 +1,5 @@
 /**
- * Guarantee: each cause of an operational notice is told once while the process with api and recorder is killed. As
+ * Guarantee: each cause sends one operational notice while the process with api and recorder is killed. Like
  * `notices-kill-loop`, without the causes that take a day: the clock of a service on Kafka cannot be moved.
  */
 import { rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ await describeWithKafka('notices on Kafka', (kafka) => {
     if (own) rmSync(own.dataDir, { recursive: true, force: true });
   });
 
-  it(`tell each cause once over ${KILLS} kills (seed ${SEED})`, {
+  it(`are sent once for each cause over ${KILLS} kills (seed ${SEED})`, {
     timeout: 300_000 + KILLS * 60_000,
   }, async () => {
     const all = await causes.endpoint('ops', { kind: 'operational' });

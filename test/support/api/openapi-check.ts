@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
+import { named } from '../../../scripts/openapi/references.ts';
 import { DESCRIPTION_FILE } from '../../../services/api/description.ts';
 import { ERROR_CODES } from '../../../services/api/error-codes.ts';
 
@@ -164,10 +165,7 @@ export function mismatch(pointer: string, value: unknown): string | undefined {
 
 function resolve(described: Described): Described {
   if (described.$ref === undefined) return described;
-  return described.$ref
-    .slice(2)
-    .split('/')
-    .reduce((node, part) => node[part], openapi);
+  return named(openapi, described.$ref, DESCRIPTION_FILE) as Described;
 }
 
 function escapePart(part: string): string {

@@ -28,8 +28,9 @@ export async function publishBurst({ merchantId, merchant }: BurstTrial, count: 
 const entityOf = (index: number) => `3f0c1d5e-8b1a-4a53-8f3f-2b7c6f0d9a1${index % 10}`;
 
 /**
- * The neighbour has all of a burst while many wait for the limited endpoint, and say why; they arrive at its limit, once
- * each, in order, at the first attempt. `paths`: of the two endpoints at the receiver.
+ * Publishes a burst. Expects that the neighbour gets all of it while many deliveries wait for the limited endpoint, with
+ * the reason in the log, and that these arrive at its limit, once each, in order, at the first attempt. `paths`: those of
+ * the two endpoints at the receiver.
  */
 export async function expectBurstAtLimit(
   trial: BurstTrial,

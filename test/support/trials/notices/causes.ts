@@ -1,6 +1,6 @@
 /**
- * Causes of operational notices at a service that is killed meanwhile. Each cause is known to have happened by an answer of
- * the api, and written down as the line that is to be told of it (told.ts).
+ * Brings about causes of operational notices at a service that is killed meanwhile. When the api shows that a cause has
+ * happened, the line of its notice is written down (told.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deliveryId } from '../../../../services/domain/ids.ts';
@@ -13,7 +13,6 @@ import type { Service, ServiceSetup } from '../../service/system.ts';
 
 /** The longest wait for something that a killed service does once it runs again. */
 export const HAPPENS_MS_MAX = 120_000;
-const ASK_AGAIN_MS = 100;
 /** The answer of the operational endpoints comes after this time at most, so that a kill finds requests in flight. */
 const ANSWER_MS_MAX = 150;
 
@@ -33,7 +32,7 @@ export interface CausesOptions {
 export class Causes {
   readonly merchant: MerchantClient;
   readonly receiver: LoggingReceiver;
-  /** What is to be told, one line for each cause; what is gathered is not among it. */
+  /** The line of each expected notice, but for those that gather several causes. */
   readonly lines: string[] = [];
   readonly #setup: ServiceSetup;
   readonly #answers: Map<string, number>;
@@ -173,14 +172,14 @@ export class Causes {
   }
 
   /** Asks until the service acknowledges it: it may be killed meanwhile, or have no store for a moment. */
-  async #acknowledged(method: string, path: string, body?: object): Promise<Answer> {
-    for (const until = Date.now() + HAPPENS_MS_MAX; ; await sleep(ASK_AGAIN_MS)) {
+  #acknowledged(method: string, path: string, body?: object): Promise<Answer> {
+    const ask = async () => {
       const answer = await this.merchant.request(method, path, body).catch(() => null);
-      if (answer?.status === 200) return answer;
-      const isToRepeat = answer === null || answer.status === 503;
-      if (!isToRepeat || Date.now() > until)
-        throw new Error(`${method} ${path} returned ${answer?.status} ${JSON.stringify(answer?.body)}`);
-    }
+      if (answer === null || answer.status === 503) return null;
+      if (answer.status === 200) return answer;
+      throw new Error(`${method} ${path} returned ${answer.status} ${JSON.stringify(answer.body)}`);
+    };
+    return eventually(`${method} ${path} is acknowledged`, ask, HAPPENS_MS_MAX);
   }
 }
 

@@ -6,7 +6,7 @@ import { type Causes, HAPPENS_MS_MAX } from './causes.ts';
 
 /** A kill comes within this time after a cause: before its notice is looked for, while it is sent, or after it. */
 const KILL_WITHIN_MS = 1500;
-/** So that rotations do not take the time of the others. */
+/** Leaves time for the other causes. */
 const ROTATION_PAUSE_MS = 400;
 /** The settings of such a service. */
 export const NOTICE_LOOP_ENVIRONMENT = {

@@ -1,11 +1,11 @@
-/** What an operational endpoint was told, from the receiver's own log, and what it should have been told. */
+/** Compares the notices in the receiver's own log with the expected ones. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { eventually } from '../../eventually.ts';
 import type { Arrival } from '../../receivers/logging-receiver.ts';
 import { type Causes, HAPPENS_MS_MAX, type Watched } from './causes.ts';
 
-/** A notice that is too much would be there by then: several looks of the notifier. */
+/** An unexpected notice would have arrived by then: the notifier has looked several times. */
 const NOTHING_COMES_MS = 3000;
 
 interface ToldNotice {
