@@ -228,7 +228,8 @@ interface ServingDeps extends StationDeps, WaysOut {
 async function startServing(deps: ServingDeps) {
   const { config, lifecycle } = deps;
   const relay = new PublishedChanges(deps.store.outbox, deps.clock);
-  const jobs = apiJobs({ ...deps, published: relay, replayPerSecond: config.replayPerSecond });
+  const { check: checkUrl, certificateEnd } = new EndpointChecker({ ...deps, ...destinationsOf(config) });
+  const jobs = apiJobs({ ...deps, certificateEnd, published: relay });
   const lease = await deps.store.leases.hold('api', jobs);
   lifecycle.onStop('api jobs', async () => {
     await lease.stop();
@@ -236,10 +237,7 @@ async function startServing(deps: ServingDeps) {
   });
   const api = await startApi({
     ...deps,
-    relay,
-    checkUrl: new EndpointChecker({ ...deps, ...destinationsOf(config) }).check,
-    random: systemRandom,
-    environment: config.environment,
+    ...{ relay, checkUrl, random: systemRandom, environment: config.environment },
     options: { ...config.api, egress: egressOf(config), autoDisable: config.autoDisable },
   });
   lifecycle.onStop('api', () => api.stop());

@@ -116,6 +116,8 @@ it('tells of an endpoint that fails, is disabled and recovers, once each, and wh
   await arrived('/ops', 'endpoint.recovered AFTER_DISABLED');
   await publish('seventh');
   await moveTo(26);
+  // Nobody has asked for a check: the daily look has seen the certificates of the others.
+  await arrived('/ops', 'certificate.expiring WITHIN_30_DAYS', LOOK_MS);
   const told = typesAt('/ops').filter((what) => what.startsWith('endpoint.'));
   expect(told).toEqual([
     'endpoint.failing AT_50',

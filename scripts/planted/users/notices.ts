@@ -124,4 +124,21 @@ export const NOTICE_BUGS: readonly PlantedBug[] = [
     test: 'test/api/endpoints/test-notice.test.ts',
     title: 'and the message says that it is a test',
   },
+  {
+    id: 'certificate-pass-begins-anew',
+    bug: 'the daily look at certificates never gets past its first step',
+    file: 'services/notifier/certificate-watch.ts',
+    text: 'const after = isEnded ? {} : { after: pass.after };',
+    replacement: 'const after = {};',
+    test: 'test/notifier/certificate-watch.test.ts',
+  },
+  {
+    id: 'certificate-connection-left-open',
+    bug: 'the daily look at certificates leaves its connections open',
+    file: 'services/sender/http/check/endpoint-checker.ts',
+    text: '    established.socket.destroy();\n    return until;',
+    replacement: '    return until;',
+    test: 'test/sender/http/check/endpoint-checker.test.ts',
+    title: 'which is closed',
+  },
 ];

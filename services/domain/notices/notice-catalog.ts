@@ -229,7 +229,7 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
   },
   'certificate.expiring': {
     meaning:
-      'A check of an endpoint has seen that the certificate of its server ends within 30, 7 or 1 days.',
+      'The certificate of an endpoint’s server ends within 30, 7 or 1 days. It is looked at once a day, and by every check.',
     subTypes: {
       WITHIN_30_DAYS: '30 days or less',
       WITHIN_7_DAYS: '7 days or less',

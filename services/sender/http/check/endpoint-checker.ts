@@ -85,6 +85,21 @@ export class EndpointChecker {
     return CHECK_STEPS.map((step) => taken.get(step) ?? { step, ...findings.notTried(), durationMs: null });
   };
 
+  /**
+   * Returns the end of the certificate that a server shows, milliseconds since the epoch; null: none was verified. Connects
+   * and sends no request. Never rejects; a signal that fires ends it.
+   */
+  readonly certificateEnd = async (url: string, signal: AbortSignal): Promise<number | null> => {
+    const target = targetOf(new URL(url));
+    const take = () => {};
+    const addresses = await this.#resolved(target, take, signal);
+    const established = addresses && (await this.#secured(target, addresses, take, signal));
+    if (!established) return null;
+    const { until } = certificateOf(established.socket);
+    established.socket.destroy();
+    return until;
+  };
+
   async #walk(checked: Checked, take: Take, signal: AbortSignal): Promise<void> {
     const target = targetOf(checked.url);
     const addresses = await this.#resolved(target, take, signal);

@@ -2,6 +2,7 @@
  * Guarantee: a check of an endpoint takes the way of a webhook and sends none. Each step says what it has found, the one that
  * fails says what helps, and nothing that the address guard keeps away is connected to or told of.
  */
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +13,7 @@ import { EndpointChecker } from '../../../../services/sender/http/check/endpoint
 import { Tunnels } from '../../../../services/sender/http/egress-proxy.ts';
 import type { Resolve } from '../../../../services/sender/http/names/addresses.ts';
 import { issueCertificate } from '../../../../simulator/receiver/certificate-authority.ts';
+import { eventually } from '../../../support/eventually.ts';
 import {
   type RawReceiver,
   receiverCertificates,
@@ -47,13 +49,18 @@ interface Given {
   readonly totalTimeoutMs?: number;
 }
 
-/** Returns the steps of a check by their names. */
-async function check(url: string, { allow = 'localhost', resolve, signal, ...limits }: Given = {}) {
-  const checker = new EndpointChecker({
+function checkerOf({ allow = 'localhost', resolve, signal: _, ...limits }: Given = {}) {
+  return new EndpointChecker({
     ...{ clock, ...LIMITS, ...limits, extraCa: certificates.ca },
     egress: { ports: [443], allow: parseEgressAllow(allow) },
     ...(resolve ? { resolve } : {}),
   });
+}
+
+/** Returns the steps of a check by their names. */
+async function check(url: string, given: Given = {}) {
+  const { signal } = given;
+  const checker = checkerOf(given);
   const steps = await checker.check(url, signal ?? new AbortController().signal);
   expect(steps.map(({ step }) => step)).toEqual(['dns', 'tcp', 'tls', 'answer', 'redirect', 'latency']);
   const of = Object.fromEntries(steps.map((step) => [step.step, step]));
@@ -237,4 +244,24 @@ test('a check that is interrupted ends at once, and says nothing against the end
   const checking = check(`${originOf(receiver)}/`, { signal: stop.signal });
   stop.abort();
   expect((await checking).result).toBe('not_tried');
+});
+
+describe('the end of a certificate', () => {
+  const endOf = (url: string, given: Given = {}) =>
+    checkerOf(given).certificateEnd(url, given.signal ?? new AbortController().signal);
+
+  test('is read on a connection that sends nothing, which is closed', async () => {
+    const before = receiver.received.length;
+    const until = new Date(new X509Certificate(certificates.certificate.certPem).validTo).getTime();
+    expect(await endOf(`${originOf(receiver)}/hook`)).toBe(until);
+    await eventually('the connection is closed', () => receiver.open === 0);
+    expect(receiver.received.slice(before)).toBe('');
+  });
+
+  test('is unknown where no certificate is verified: a closed port, a private address, an interrupted look', async () => {
+    const url = `${originOf(receiver)}/hook`;
+    expect(await endOf(`https://localhost:${await closedPort()}/`)).toBeNull();
+    expect(await endOf(url, { allow: '' })).toBeNull();
+    expect(await endOf(url, { signal: AbortSignal.abort() })).toBeNull();
+  });
 });

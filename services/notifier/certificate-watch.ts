@@ -1,0 +1,127 @@
+import { certificateNotice } from '../domain/notices/certificate-end.ts';
+import type { NewNotice } from '../domain/notices/notice.ts';
+import { messageOf } from '../messages/error-message.ts';
+import type { Clock } from '../process/clock.ts';
+import type { EndpointRecord, Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { Outage } from '../telemetry/outage.ts';
+
+/** The certificate of every active endpoint is looked at once in this time. */
+const PASS_MS = 86_400_000;
+const STEP_MS = 30_000;
+/** Endpoints of one step: 288,000 a day. */
+const STEP = 100;
+/** Connections at a time. */
+const AT_ONCE = 10;
+/** The place in the store: when the pass began, and the cursor of the last endpoint; no cursor: the pass has ended. */
+const PLACE = 'certificate.expiring';
+
+/** Returns the end of the certificate that a server shows, milliseconds since the epoch; null: it shows none, or an invalid one. */
+export type CertificateEnd = (url: string, signal: AbortSignal) => Promise<number | null>;
+
+interface CertificateDeps {
+  readonly store: Pick<Store, 'notices' | 'endpoints'>;
+  readonly certificateEnd: CertificateEnd;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Pass {
+  readonly beganAt: number;
+  readonly after: string;
+}
+
+/**
+ * Looks at the certificates of all active endpoints once a day, in the one process that has the lease `api`, and adds the
+ * notice of each that is near its end. It connects to a server as an attempt does, and sends no request. The first pass
+ * begins a day after the first start.
+ */
+export class CertificateWatch {
+  readonly #deps: CertificateDeps;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #outage: Outage;
+
+  constructor(deps: CertificateDeps) {
+    this.#deps = deps;
+    const { log } = deps;
+    this.#outage = new Outage(
+      (error) =>
+        log.warn(
+          { event: 'certificates_not_looked_at', reason: messageOf(error) },
+          'the certificates of endpoints cannot be looked at, will try again',
+        ),
+      () =>
+        log.info({ event: 'certificates_looked_at_again' }, 'certificates of endpoints are looked at again'),
+    );
+    this.#running = this.#run();
+  }
+
+  /** Gives up the connections that are open. May be called twice. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        await this.#step(signal);
+        this.#outage.succeeded();
+      } catch (error) {
+        if (!signal.aborted) this.#outage.failed(error);
+      }
+      await this.#deps.clock.sleep(STEP_MS, signal);
+    }
+  }
+
+  async #step(signal: AbortSignal): Promise<void> {
+    const { clock, store } = this.#deps;
+    const now = Math.floor(clock.wall());
+    const from = await store.notices.place(PLACE);
+    const pass = from === null ? null : passIn(from);
+    if (pass === null) {
+      await store.notices.move(PLACE, { from, to: placeOf({ beganAt: now, after: '' }) }, []);
+      return;
+    }
+    const isEnded = pass.after === '';
+    if (isEnded && now < pass.beganAt + PASS_MS) return;
+    const beganAt = isEnded ? now : pass.beganAt;
+    const after = isEnded ? {} : { after: pass.after };
+    const endpoints = await store.endpoints.every({ status: 'active', limit: STEP, ...after });
+    const found = await this.#near(endpoints, signal);
+    // What was not looked at is left for the next process.
+    if (signal.aborted) return;
+    const last = endpoints.length < STEP ? undefined : endpoints.at(-1);
+    const to = placeOf({ beganAt, after: last?.cursor ?? '' });
+    await store.notices.move(PLACE, { from, to }, found);
+  }
+
+  async #near(endpoints: readonly EndpointRecord[], signal: AbortSignal): Promise<readonly NewNotice[]> {
+    const { certificateEnd, clock } = this.#deps;
+    const found: NewNotice[] = [];
+    const left = [...endpoints];
+    const look = async () => {
+      for (let each = left.shift(); each && !signal.aborted; each = left.shift()) {
+        const { merchantId, uuid: endpointId, url } = each;
+        const until = await certificateEnd(url, signal);
+        const at = Math.floor(clock.wall());
+        const notice =
+          until === null ? undefined : certificateNotice({ merchantId, endpointId, url, until, at });
+        if (notice) found.push(notice);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, look));
+    return found;
+  }
+}
+
+function placeOf({ beganAt, after }: Pass): string {
+  return `${beganAt} ${after}`;
+}
+
+function passIn(place: string): Pass {
+  const [beganAt, after = ''] = place.split(' ');
+  return { beganAt: Number(beganAt), after };
+}
