@@ -194,6 +194,7 @@ function metricReads({ metrics }: Parts, filled: FilledLeaves): PortRead[] {
   const read = (query: MetricsQuery) => metrics.read(MERCHANT, query);
   return [
     { name: 'metrics of one hour', run: (turn) => read({ ...ofHour(turn), by: 'outcome' }) },
+    { name: 'metrics of one day', run: () => read({ ...newest, step: 3 * TALLY_MS }) },
     { name: 'metrics of an endpoint, of one hour', run: (turn) => read({ ...ofHour(turn), endpointId }) },
     { name: 'metrics of an endpoint, of a day', run: () => read({ ...newest, endpointId, by: 'code' }) },
   ];

@@ -1,6 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { ApiVersion } from '../../domain/endpoint.ts';
 import type { EventData } from '../../domain/event.ts';
+import type { Clock } from '../../process/clock.ts';
 import type { EventFed } from '../../store/event-feed.ts';
 import type { EventFilter, EventListed } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
@@ -12,8 +13,11 @@ import { decodeCursor, encodeCursor, explainCursor, queryOf } from '../paginatio
 
 /** The most items of a page that is no page of the feed. */
 export const LIST_LIMIT_MAX = 100;
-/** Bodies that are rendered without a pause: some milliseconds of the process. */
-const RENDERED_AT_ONCE = 25;
+/**
+ * Bodies that are rendered without a pause, which takes as long as they did: an event on its way to its endpoints takes many
+ * turns of the process's loop, and would wait for some bodies in each.
+ */
+const RENDERED_AT_ONCE = 10;
 /** Begins the text of every cursor of the feed: a cursor of a list has no letters. */
 const CURSOR_PREFIX = 'feed/';
 
@@ -35,7 +39,7 @@ function isOfFeed(query: URLSearchParams): boolean {
 
 /** Returns the events of a page of the list, newest first, with their bodies where the request includes them. */
 export async function listedJson(
-  { store }: ApiContext,
+  { store, clock }: ApiContext,
   merchantId: string,
   query: URLSearchParams,
   records: readonly EventListed[],
@@ -47,7 +51,7 @@ export async function listedJson(
     const data = found?.event.data ?? null;
     fed.push({ ...record, data: data === null ? null : JSON.stringify(data) });
   }
-  return withBodies(fed, apiVersionOf(query), await store.merchants.get(merchantId));
+  return withBodies(fed, apiVersionOf(query), await store.merchants.get(merchantId), clock);
 }
 
 function includesBody(query: URLSearchParams): boolean {
@@ -56,7 +60,7 @@ function includesBody(query: URLSearchParams): boolean {
 
 /** Sends a page of the event feed: oldest first, in the order of recording, with a cursor that never ends. */
 export async function sendFeed(
-  { store }: ApiContext,
+  { store, clock }: ApiContext,
   response: Response,
   query: URLSearchParams,
   { after: _, ...filter }: EventFilter & { readonly after?: string; readonly limit: number },
@@ -68,7 +72,7 @@ export async function sendFeed(
     .read(merchantId, { ...filter, withData, ...(after === undefined ? {} : { after }) })
     .catch(explainCursor);
   const data = withData
-    ? await withBodies(page.records, apiVersionOf(query), await store.merchants.get(merchantId))
+    ? await withBodies(page.records, apiVersionOf(query), await store.merchants.get(merchantId), clock)
     : page.records.map(eventJson);
   sendJson(response, 200, {
     data,
@@ -87,12 +91,16 @@ async function withBodies(
   records: readonly EventFed[],
   apiVersion: ApiVersion,
   merchant: Parameters<typeof bodyJson>[2],
+  clock: Clock,
 ): Promise<object[]> {
   const listed: object[] = [];
+  let since = clock.now();
   for (const record of records) {
     const data = record.data === null ? null : (JSON.parse(record.data) as EventData);
     listed.push({ ...eventJson(record), ...bodyJson({ ...record.event, data }, apiVersion, merchant) });
-    if (listed.length % RENDERED_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (listed.length % RENDERED_AT_ONCE > 0) continue;
+    await clock.sleep(clock.now() - since);
+    since = clock.now();
   }
   return listed;
 }

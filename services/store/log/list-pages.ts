@@ -4,7 +4,7 @@ import { type ListKey, listCursor } from './list-cursor.ts';
 /** The most rows of one page, whatever is requested. */
 const PAGE_MAX = 1000;
 /** The most rows that one page examines: where few match, it ends early. */
-const EXAMINED_MAX = 5000;
+const EXAMINED_MAX = 4000;
 /** Rows that the first step of a page examines: enough where most match. */
 const FIRST_STEP_MIN = 200;
 /** One step of a page: it examines `count` rows after a place, for `wanted` that match. */

@@ -2,7 +2,7 @@ import type { FailureCode } from '../../../domain/attempt.ts';
 import type { MetricCounts, MetricGroup, MetricSeries, MetricsQuery } from '../../metrics.ts';
 import { EVENT_TYPE, FAILURE_CODE } from '../codes.ts';
 import { BUCKETS, percentile } from './latency-buckets.ts';
-import { type Cell, type Cells, cellIn, eachCell, OUTCOME } from './tallies.ts';
+import { type Cell, type Cells, cellIn, eachCell, eachTally, OUTCOME } from './tallies.ts';
 
 /** The failures in which a receiver was asked, so that the attempt's duration says how long it took. */
 const TIMED: readonly FailureCode[] = [
@@ -42,10 +42,12 @@ export class MetricsFold {
     if (point !== null) for (const [cell, count] of cells) this.#addCell(endpoint, point, cell, count);
   }
 
-  /** Adds a tally as it is stored. */
-  addEncoded(endpoint: number, createdAt: number, cells: Uint8Array): void {
-    const point = this.#pointOf(createdAt);
-    if (point !== null) eachCell(cells, (cell, count) => this.#addCell(endpoint, point, cell, count));
+  /** Adds tallies of an endpoint as `eachTally` reads them. */
+  addEncoded(endpoint: number, tallies: Uint8Array): void {
+    eachTally(tallies, (createdAt, cells) => {
+      const point = this.#pointOf(createdAt);
+      if (point !== null) eachCell(cells, (cell, count) => this.#addCell(endpoint, point, cell, count));
+    });
   }
 
   /** Returns the point of a time; null: the query has none. */

@@ -160,6 +160,20 @@ export function eachCell(bytes: Uint8Array, visit: VisitCell): void {
   new Reading(bytes).cells(Number.POSITIVE_INFINITY, visit);
 }
 
+/**
+ * Visits tallies that an engine has put together, so that thousands come in one value: of each the number of its five
+ * minutes since the epoch and the length of its cells, four bytes each (big-endian), then its cells.
+ */
+export function eachTally(bytes: Uint8Array, visit: (createdAt: number, cells: Uint8Array) => void): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = 0; at < bytes.length; ) {
+    const cells = at + 8;
+    const end = cells + view.getUint32(at + 4);
+    visit(view.getUint32(at) * TALLY_MS, bytes.subarray(cells, end));
+    at = end;
+  }
+}
+
 type VisitCell = (cell: number, attempts: number) => void;
 
 function addingTo(cells: Cells): VisitCell {

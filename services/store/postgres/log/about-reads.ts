@@ -4,7 +4,7 @@ import { EVENT_TYPE, TRIGGER } from '../../log/codes.ts';
 import { linesOf } from '../../rows/log-records.ts';
 import type { Statements } from '../../sql/statements.ts';
 import { idBytes } from '../client/packed-id.ts';
-import type { EventRow } from './log-rows.ts';
+import type { DeliveryRow, EventRow } from './log-rows.ts';
 
 const TRANSACTIONS = TRANSACTION_TYPES.map((type) => EVENT_TYPE.of[type]).join(', ');
 
@@ -37,8 +37,7 @@ export async function eventsAbout(
   filter: About,
 ): Promise<readonly EventRow[] | undefined> {
   if (aboutIdOf(filter) === undefined) return undefined;
-  const found = await rows<EventRow>(...about('event', 'TRUE', merchant, filter));
-  return found.length > ABOUT_EVENTS_MAX ? undefined : found;
+  return unlessTooMany(await rows<Counted<EventRow>>(...about('event', 'TRUE', merchant, filter)));
 }
 
 /** Returns the keys of the events' deliveries, newest first; undefined as `eventsAbout`. */
@@ -49,10 +48,12 @@ export async function deliveriesAbout(
 ): Promise<readonly AboutKey[] | undefined> {
   const events = await eventsAbout(statements, merchant, filter);
   if (events === undefined) return undefined;
-  const requested = await statements.rows<{ readonly delivery_id: Buffer; readonly created_at: number }>(
-    ...about('delivery', `trigger <> ${TRIGGER.of.live}`, merchant, filter),
+  const requested = unlessTooMany(
+    await statements.rows<Counted<DeliveryKeyRow>>(
+      ...about('delivery', `trigger <> ${TRIGGER.of.live}`, merchant, filter),
+    ),
   );
-  if (requested.length > ABOUT_EVENTS_MAX) return undefined;
+  if (requested === undefined) return undefined;
   const keys = new Map<string, AboutKey>();
   const add = (deliveryId: Buffer, createdAt: number) =>
     keys.set(deliveryId.toString('latin1'), { deliveryId, createdAt });
@@ -63,17 +64,33 @@ export async function deliveriesAbout(
   return [...keys.values()].sort((one, other) => other.createdAt - one.createdAt);
 }
 
-/** Returns a statement and its values. `merchant + 0`: no index of the merchant's rows is to be read instead. */
+/** A row with the number of all that match. Where there are too many, one row has nothing but the number. */
+type Counted<Row> = Row & { readonly matching: number; readonly seq: number | null };
+
+type DeliveryKeyRow = Pick<DeliveryRow, 'delivery_id' | 'created_at'>;
+
+function unlessTooMany<Row>(rows: readonly Counted<Row>[]): readonly Row[] | undefined {
+  if ((rows[0]?.matching ?? 0) > ABOUT_EVENTS_MAX) return undefined;
+  return rows.filter(({ seq }) => seq !== null);
+}
+
+/**
+ * Returns a statement and its values. It returns no rows of those that are too many: they take longer to send than to find.
+ * `merchant + 0`: no index of the merchant's rows is to be read instead.
+ */
 function about(
   table: 'event' | 'delivery',
   condition: string,
   merchant: number | null,
   filter: About,
 ): [text: string, values: unknown[]] {
-  const values: unknown[] = [merchant, ABOUT_EVENTS_MAX + 1];
+  const values: unknown[] = [merchant, ABOUT_EVENTS_MAX];
   const conditions = aboutConditions(filter, (each) => `$${values.push(each)}`).join(' AND ');
   return [
-    `SELECT * FROM ${table} WHERE ${condition} AND ${conditions} AND ($1::int IS NULL OR merchant + 0 = $1) LIMIT $2`,
+    `WITH found AS MATERIALIZED (
+      SELECT * FROM ${table} WHERE ${condition} AND ${conditions} AND ($1::int IS NULL OR merchant + 0 = $1) LIMIT $2 + 1
+    )
+    SELECT n.matching, f.* FROM (SELECT count(*)::int AS matching FROM found) n LEFT JOIN found f ON n.matching <= $2`,
     values,
   ];
 }

@@ -1,7 +1,7 @@
 import { FairTurns } from '../../../process/fair-turns.ts';
 import { MetricsFold, type PointCounts, toSeries } from '../../log/tally/metrics-fold.ts';
 import { inSteps, type TallyRange } from '../../log/tally/metrics-steps.ts';
-import { Tallies } from '../../log/tally/tallies.ts';
+import { TALLY_MS, Tallies } from '../../log/tally/tallies.ts';
 import type { MetricSeries, Metrics, MetricsQuery } from '../../metrics.ts';
 import type { PostgresDatabase } from '../client/postgres-database.ts';
 import type { LogNames } from '../log/log-names.ts';
@@ -9,15 +9,18 @@ import type { LogNames } from '../log/log-names.ts';
 /** Queries that are in a step behind their first at a time. */
 const STEPS_AT_ONCE = 2;
 
-/** In one statement, which sees each count either merged or not yet merged. `endpoint` is null where it was not merged. */
-const TALLIES = `SELECT endpoint, created_at AS at, cells FROM tally
-  WHERE endpoint = ANY($1::int[]) AND created_at >= $2 AND created_at < $3
-  UNION ALL SELECT NULL, first_at, tallies FROM tally_delta WHERE last_at >= $2 AND first_at < $3`;
+/**
+ * In one statement, which sees each count either merged or not yet merged. `endpoint` is null where it was not merged; those
+ * of an endpoint are put together as `eachTally` reads them.
+ */
+const TALLIES = `SELECT endpoint,
+    string_agg(int4send((created_at / ${TALLY_MS})::int) || int4send(length(cells)) || cells, ''::bytea) AS tallies
+  FROM tally WHERE endpoint = ANY($1::int[]) AND created_at >= $2 AND created_at < $3 GROUP BY endpoint
+  UNION ALL SELECT NULL, tallies FROM tally_delta WHERE last_at >= $2 AND first_at < $3`;
 
 interface TallyRow {
   readonly endpoint: number | null;
-  readonly at: number;
-  readonly cells: Buffer;
+  readonly tallies: Buffer;
 }
 
 interface EndpointName {
@@ -67,13 +70,9 @@ export class PostgresMetrics implements Metrics {
     const fold = new MetricsFold(query);
     const wanted = new Set(endpoints);
     const pending = new Tallies();
-    for (const { endpoint, at, cells: bytes } of rows) {
-      if (endpoint === null) {
-        pending.add(bytes, wanted);
-        continue;
-      }
-      fold.addEncoded(endpoint, at, bytes);
-    }
+    for (const { endpoint, tallies } of rows)
+      if (endpoint === null) pending.add(tallies, wanted);
+      else fold.addEncoded(endpoint, tallies);
     for (const { endpoint, createdAt, cells } of pending.list)
       if (createdAt >= from && createdAt < to) fold.add(endpoint, createdAt, cells);
     return fold.counts;
