@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import { Refused } from '../management/refused.ts';
 import { asError } from '../messages/error-message.ts';
+import { MerchantClosed } from '../store/change.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { ERROR_CODES, type ErrorCode } from './error-codes.ts';
@@ -125,6 +126,11 @@ function asApiError(thrown: unknown): ApiError {
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });
   }
+  // Repeated, the request gets the error of a merchant that was closed before it.
+  if (thrown instanceof MerchantClosed)
+    return new ApiError('temporarily_unavailable', 'The merchant was closed meanwhile: nothing was saved.', {
+      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+    });
   // For a path parameter that cannot be decoded, Express throws URIError with status 400.
   if (thrown instanceof URIError) return new ApiError('malformed_request', 'The path cannot be decoded.');
   return new ApiError('internal_error', '');

@@ -43,6 +43,10 @@ export class CursorInvalid extends Error {
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict';
 }
+/** The merchant was closed while something was added to it: nothing of the change was kept. */
+export class MerchantClosed extends Error {
+  override readonly name = 'MerchantClosed';
+}
 /** The stored record does not fit its seal, or has none where each must have one: nothing of the change was kept. */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';

@@ -60,4 +60,13 @@ export const PLATFORM_BUGS: readonly PlantedBug[] = [
     test: QUARANTINE_TEST,
     title: 'stays, until its cause is mended',
   },
+  {
+    id: 'endpoint-of-a-closed-merchant',
+    bug: 'what is added to a merchant while it is closed stays, with its secret',
+    file: 'services/store/rules/open-merchant.ts',
+    text: "row?.state === 'closed'",
+    replacement: "row?.state === 'gone'",
+    test: 'test/store/sqlite/contract.test.ts',
+    title: 'adds nothing to a merchant that was closed',
+  },
 ];

@@ -15,6 +15,7 @@ import { refuseUnsound } from '../rows/record-seals.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { storeAnswer } from './answer-writes.ts';
 import { tellRotated } from './notices/secret-notices.ts';
+import { lockOpenMerchant } from './open-merchant.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 import { selectEndpoint } from './select-endpoint.ts';
 
@@ -41,7 +42,7 @@ export async function createEndpoint(
 ): ReturnType<Endpoints['create']> {
   const { uuid, merchantId, url, description, apiVersion, secret, legacy } = endpoint;
   const { publicKeySignature = false, headers, requestsPerSecond, notices } = endpoint;
-  await tx.lockMerchant(merchantId);
+  await lockOpenMerchant(tx, merchantId);
   const taken = await urlTaken(tx, merchantId, url);
   if (taken) return taken;
   if (!legacy && (await countOf(tx, merchantId)) >= options.quota) return { kind: 'quota_exceeded' };

@@ -16,6 +16,7 @@ import type { Transaction } from '../sql/transaction.ts';
 import { NO_OUTBOX_ROW, storeAnswer } from './answer-writes.ts';
 import { removeEndpoint } from './endpoint-writes.ts';
 import { orderMerchantErasure } from './erasure-writes.ts';
+import { lockOpenMerchant } from './open-merchant.ts';
 import { addToAudit, addToOutbox } from './outbox-writes.ts';
 import { revokePortalSessions } from './portal-writes.ts';
 import { finishReplay } from './replay-writes.ts';
@@ -124,6 +125,7 @@ export async function createKey(
   answer?: AnswerToStore,
 ): Promise<void> {
   const { keyId, kind, merchantId, hash, hint, name, createdAt, revokedAt, lastUsedAt } = key;
+  if (merchantId !== null) await lockOpenMerchant(tx, merchantId);
   const row = await tx.first<ApiKeyRow>(
     `INSERT INTO api_key (key_id, kind, merchant_id, hash, hint, name, created_at, revoked_at, last_used_at, types,
      merchants, scopes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING *`,

@@ -2,6 +2,7 @@ import type { Actor } from '../change.ts';
 import { type PortalSession, type PortalSessions, portalActor } from '../portal-sessions.ts';
 import { PORTAL_COLUMNS, type PortalRow, toPortalSession } from '../rows/portal-rows.ts';
 import type { Transaction } from '../sql/transaction.ts';
+import { lockOpenMerchant } from './open-merchant.ts';
 import { addToAudit } from './outbox-writes.ts';
 
 /* Changes of portal sessions. */
@@ -15,6 +16,7 @@ export async function createPortalSession(
 ): Promise<void> {
   const { sessionId, merchantId, access, person, refreshUrl, createdAt, linkExpiresAt } = session;
   const at = Math.floor(createdAt);
+  await lockOpenMerchant(tx, merchantId);
   await tx.change('DELETE FROM portal_session WHERE ends_at < $1', [at - KEPT_MS]);
   await tx.change(
     `INSERT INTO portal_session (session_id, merchant_id, link_hash, access, person, refresh_url, life_ms, created_at,

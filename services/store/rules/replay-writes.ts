@@ -2,6 +2,7 @@ import type { NewReplay, ReplayRecord, Replays } from '../replays.ts';
 import { type ReplayRow, toReplay } from '../rows/replay-rows.ts';
 import type { Transaction } from '../sql/transaction.ts';
 import { NO_OUTBOX_ROW, storeAnswer } from './answer-writes.ts';
+import { lockOpenMerchant } from './open-merchant.ts';
 import { addToAudit } from './outbox-writes.ts';
 
 /** Replays that ended this long ago are deleted, a few with each new one, so that the table does not grow for ever. */
@@ -15,6 +16,7 @@ export async function createReplay(
 ): ReturnType<Replays['create']> {
   const { replayId, merchantId, endpointId, only, since, until, types, eventIds, count } = replay;
   const createdAt = Math.floor(at);
+  if (merchantId !== null) await lockOpenMerchant(tx, merchantId);
   const row = await tx.first<ReplayRow>(
     `INSERT INTO replay (replay_id, merchant_id, endpoint_id, kind, since, until, types, count, published, left_out,
      status, created_at, event_ids) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 'running', $9, $10)

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { PositionLost } from '../../domain/journal.ts';
 import { asError } from '../../messages/error-message.ts';
-import { CursorInvalid, RecordRefused, StoreConflict } from '../change.ts';
+import { CursorInvalid, MerchantClosed, RecordRefused, StoreConflict } from '../change.ts';
 import { StoreUnavailable } from '../store.ts';
 
 /** One operation requested from a worker thread. */
@@ -16,7 +16,7 @@ export type Reply =
   | { readonly id: number; readonly failure: Failure };
 
 export interface Failure {
-  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'position' | 'refused' | 'other';
+  readonly kind: 'unavailable' | 'cursor' | 'conflict' | 'position' | 'refused' | 'closed' | 'other';
   readonly message: string;
 }
 
@@ -127,6 +127,8 @@ function toError({ kind, message }: Failure): Error {
       return new PositionLost(message);
     case 'refused':
       return new RecordRefused(message);
+    case 'closed':
+      return new MerchantClosed(message);
     case 'other':
       return new Error(message);
   }

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { PositionLost } from '../../domain/journal.ts';
 import { messageOf } from '../../messages/error-message.ts';
 import { damaged, isDamage, isUnavailable } from '../../sqlite/database.ts';
-import { CursorInvalid, RecordRefused, StoreConflict } from '../change.ts';
+import { CursorInvalid, MerchantClosed, RecordRefused, StoreConflict } from '../change.ts';
 import type { Call, Failure, FromThread } from './thread-calls.ts';
 
 /** The most calls handled together: those that waited while the thread was busy. */
@@ -39,6 +39,7 @@ export function toFailure(error: unknown, file: string): Failure {
   const message = messageOf(error);
   if (error instanceof CursorInvalid) return { kind: 'cursor', message };
   if (error instanceof StoreConflict) return { kind: 'conflict', message };
+  if (error instanceof MerchantClosed) return { kind: 'closed', message };
   if (error instanceof RecordRefused) return { kind: 'refused', message };
   if (error instanceof PositionLost) return { kind: 'position', message };
   if (isDamage(error)) return { kind: 'unavailable', message: damaged(file, error) };

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { MerchantClosed } from '../../../services/store/change.ts';
 import type { ApiKey } from '../../../services/store/store.ts';
 import {
   createEndpoint,
@@ -116,6 +117,39 @@ export function platformContract(test: StoreUnderTest): void {
     expect(await store.merchants.update(merchantId, { state: 'active' })).toMatchObject({ state: 'closed' });
     expect(await store.merchants.close(randomUUID(), by)).toBeUndefined();
     expect(await entries()).toBe(before);
+  });
+
+  it('adds nothing to a merchant that was closed, or is closed at the same time', async () => {
+    const { store } = test;
+    const sessionOf = (merchantId: string) => ({
+      ...{ sessionId: randomUUID(), merchantId, access: 'write' as const, person: null, refreshUrl: null },
+      ...{ createdAt: START, linkExpiresAt: START + HOUR_MS, lifeMs: HOUR_MS, linkHash: newKey().hash },
+    });
+    const replayOf = (merchantId: string) => ({
+      ...{ merchantId, endpointId: null, only: 'missing' as const, since: 0, until: 1, types: null },
+      ...{ eventIds: null, replayId: randomUUID(), count: 0 },
+    });
+    const additions: readonly ((merchantId: string) => Promise<unknown>)[] = [
+      (merchantId) => createEndpoint(store, merchantId, randomUUID()),
+      (merchantId) => store.keys.create(newKey({ merchantId }), PLATFORM),
+      (merchantId) => store.portalSessions.create(sessionOf(merchantId), OPERATOR),
+      (merchantId) => store.replays.create(replayOf(merchantId), { at: START, actor: OPERATOR }),
+    ];
+    const by = { at: START + 1, actor: PLATFORM };
+    const closed = await newMerchant();
+    await store.merchants.close(closed, by);
+    for (const add of additions) await expect(add(closed)).rejects.toThrow(MerchantClosed);
+    for (let turn = 0; turn < 5; turn += 1) {
+      const merchantId = await newMerchant();
+      const added = additions.map((add) => add(merchantId));
+      const closing = store.merchants.close(merchantId, by);
+      const ends = await Promise.allSettled([...added, closing, ...additions.map((add) => add(merchantId))]);
+      for (const end of ends)
+        if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(MerchantClosed);
+      expect(await store.endpoints.list(merchantId, { limit: 10 })).toEqual([]);
+      const keys = await store.keys.page(merchantId, { limit: 10 });
+      expect(keys.filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+    }
   });
 
   it('orders once that the data of a closed merchant is erased, and what is recorded late as well', async () => {

@@ -7,7 +7,7 @@ import {
   toAuditEntry,
 } from '../../rows/audit-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
+import { PAGE_MAX } from './page.ts';
 
 /** Reads a page of the audit, newest first. */
 export async function audit(

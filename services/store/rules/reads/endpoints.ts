@@ -3,8 +3,8 @@ import { CursorInvalid } from '../../change.ts';
 import type { Endpoints } from '../../endpoints.ts';
 import { type EndpointRow, toEndpointRecord } from '../../rows/endpoint-rows.ts';
 import type { Dialect, Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
 import { selectEndpoint } from '../select-endpoint.ts';
+import { PAGE_MAX } from './page.ts';
 
 /* Reads of endpoints that were not deleted. */
 

@@ -7,7 +7,7 @@ import {
   toMerchant,
 } from '../../rows/merchant-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
+import { PAGE_MAX } from './page.ts';
 
 /* Reads of merchants and API keys. */
 

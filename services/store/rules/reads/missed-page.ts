@@ -2,7 +2,7 @@ import { EVENT_TYPE } from '../../log/codes.ts';
 import { becauseOf, isWanted } from '../../log/missed-page.ts';
 import type { MissedEvent, ReplayScope, Replays } from '../../replays.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
+import { PAGE_MAX } from './page.ts';
 
 /** Endpoints examined in one page, most of which have missed nothing. */
 const ENDPOINTS_MAX = 500;

@@ -3,8 +3,8 @@ import type { Outbox, SnapshotCursor, SnapshotPage } from '../../outbox.ts';
 import { type EndpointRow, toEndpointChange } from '../../rows/endpoint-rows.ts';
 import { MERCHANT_COLUMNS, type MerchantRow, toMerchantChange } from '../../rows/merchant-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
 import { selectEveryEndpoint } from '../select-endpoint.ts';
+import { PAGE_MAX } from './page.ts';
 
 /* Reads of the outbox, and of the state of the directory that it leads to. */
 

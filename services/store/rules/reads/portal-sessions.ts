@@ -1,7 +1,7 @@
 import type { PortalSessions } from '../../portal-sessions.ts';
 import { PORTAL_COLUMNS, type PortalRow, toPortalSession } from '../../rows/portal-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
+import { PAGE_MAX } from './page.ts';
 
 /* Reads of portal sessions. */
 

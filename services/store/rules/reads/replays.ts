@@ -2,7 +2,7 @@ import { parseReplayCursor, replayCursor } from '../../log/missed-page.ts';
 import type { ReplayRecord, Replays } from '../../replays.ts';
 import { type ReplayRow, toReplay } from '../../rows/replay-rows.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
+import { PAGE_MAX } from './page.ts';
 
 /* Reads of replays. */
 

@@ -2,7 +2,7 @@ import type { SealedSecret } from '../../../domain/endpoint.ts';
 import type { SealedThing, Sealings } from '../../maintenance.ts';
 import { parseSealingCursor } from '../../rows/sealing-cursor.ts';
 import type { Statements } from '../../sql/statements.ts';
-import { PAGE_MAX } from '../page.ts';
+import { PAGE_MAX } from './page.ts';
 
 /* Reads of what the key ring has sealed, by key. Endpoints are walked by row number, responses by scope. */
 
