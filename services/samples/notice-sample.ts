@@ -37,9 +37,12 @@ function movedTo(at: number, type: NoticeType, data: NoticeData): NoticeData {
   );
 }
 
-/** Returns the body of a sample of a notice, in its first subType. */
-export function noticeSample(type: NoticeType, format: NoticeFormat): Uint8Array {
-  const [subType = ''] = subTypesOfNotice(type);
+/** Returns the body of a sample of a notice, in its first subType unless another is given. */
+export function noticeSample(
+  type: NoticeType,
+  format: NoticeFormat,
+  subType = subTypesOfNotice(type)[0] ?? '',
+): Uint8Array {
   return renderNotice(
     sampledNotice({ noticeId: NOTICE, type, subType, merchantId: MERCHANT, at: AT }),
     format,

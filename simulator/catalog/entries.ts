@@ -75,6 +75,6 @@ export function sampleBody(type: EventType, subType: string, version: ApiVersion
 }
 
 /** The meanings are Markdown. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text.replaceAll('`', '');
 }

@@ -3,6 +3,7 @@ import { subTypesOf } from '../../services/domain/catalog/catalog.ts';
 import { START } from '../../services/domain/catalog/machines.ts';
 import { API_VERSION_DEFAULT, API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { isNoticeType } from '../../services/domain/notices/notice.ts';
 import {
   type SubTypeEntry,
   sampleBody,
@@ -10,10 +11,11 @@ import {
   type TypeEntry,
   typeEntry,
 } from '../catalog/entries.ts';
+import { printNotice, printNotices } from '../catalog/notices.ts';
 import { descriptionText, readSchemas, schemaOf } from '../catalog/schemas.ts';
 import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
-import { type EventName, parseEventName } from '../scenario/event-name.ts';
+import { type EventName, type NoticeName, parseWebhookName } from '../scenario/event-name.ts';
 import { type CommandOptions, inSession, type Session, type Surroundings } from '../session.ts';
 
 interface CatalogOptions extends CommandOptions {
@@ -21,6 +23,7 @@ interface CatalogOptions extends CommandOptions {
   readonly apiVersion?: ApiVersion;
   readonly schema: boolean;
   readonly openapi: boolean;
+  readonly notices: boolean;
 }
 
 /** Shows the event types, offline. */
@@ -30,10 +33,11 @@ export function catalogCommand(
   return {
     builder: (args: Argv) =>
       args
-        .positional('event', { type: 'string', describe: 'A type, or type/subType; none: all types' })
+        .positional('event', { type: 'string', describe: 'A type, or type/subType; none: all event types' })
         .options({
           'api-version': { choices: API_VERSIONS, describe: 'Only what this version has' },
           schema: { type: 'boolean', default: false, describe: 'The JSON Schema of the body' },
+          notices: { type: 'boolean', default: false, describe: 'The types of operational notices' },
           openapi: { type: 'boolean', default: false, describe: "The API's description (OpenAPI)" },
         })
         .example('$0 catalog fiatToCrypto', 'its subTypes, and what may follow each')
@@ -46,16 +50,19 @@ async function catalog(session: Session, options: CatalogOptions): Promise<void>
   const { output } = session;
   const { event, apiVersion, schema } = options;
   if (options.openapi) return printDescription(session, options);
+  if (options.notices) return printNotices(session, options);
   if (event === undefined) {
     if (schema) throw usage('--schema needs a type', 'hookrail sim catalog KYC/FULL_USER --schema');
     const entries = EVENT_TYPES.map((type) => typeEntry(type, apiVersion));
     for (const entry of entries.filter(({ sub_types }) => sub_types.length > 0))
       output.item(entry, () => describeInList(entry, output));
     output.remark('more of one: hookrail sim catalog fiatToCrypto');
+    output.remark('notices about hookrail itself: hookrail sim catalog --notices');
     return;
   }
-  const name = parseEventName(event);
+  const name = parseWebhookName(event);
   const isType = !event.includes('/');
+  if (isNotice(name)) return printNotice(session, name, { ...options, isType });
   if (schema) return output.result(...(await schemaResult(name, isType, apiVersion)));
   if (isType) {
     if (apiVersion !== undefined) mustHave(name.type, undefined, apiVersion);
@@ -72,6 +79,10 @@ function printDescription({ output }: Session, { event, schema, output: format }
     throw usage('--openapi prints the whole description: give it alone', 'hookrail sim catalog --openapi');
   if (format === undefined || format === 'pretty') return output.result({}, descriptionText().trimEnd());
   return import('yaml').then(({ parse }) => output.result(parse(descriptionText()), ''));
+}
+
+function isNotice(name: EventName | NoticeName): name is NoticeName {
+  return isNoticeType(name.type);
 }
 
 async function schemaResult(

@@ -61,7 +61,7 @@ export function parseWebhookName(text: string): EventName | NoticeName {
   if (type !== near)
     throw mistyped(`"${near}" is not a type; did you mean ${type}?`, text, whole ?? type, LIST);
   const says = `${type} has no subType "${subType}"; it has ${legal.join(', ')}`;
-  throw mistyped(says, text, whole, `hookrail sim endpoints test --help`);
+  throw mistyped(says, text, whole, `hookrail sim catalog ${type}`);
 }
 
 function unknownEvent(text: string, type: string, subType: string): CommandFailure {

@@ -8,6 +8,7 @@ import { SUB_TYPES, subTypesOf } from '../../services/domain/catalog/catalog.ts'
 import { MACHINES } from '../../services/domain/catalog/machines.ts';
 import { API_VERSIONS } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
+import { NOTICE_TYPES } from '../../services/domain/notices/notice.ts';
 import { sampleBody } from '../../simulator/catalog/entries.ts';
 import { readSchemas, schemaOf } from '../../simulator/catalog/schemas.ts';
 import { EXIT } from '../../simulator/exit.ts';
@@ -92,4 +93,34 @@ test.each([
 ])('catalog %j ends with 2', async (args, message) => {
   const { code, stderr } = await simHere(['catalog', ...args]);
   expect([code, stderr]).toEqual([EXIT.usage, expect.stringContaining(message)]);
+});
+
+test('every notice about hookrail is listed, with its fields and a body that is valid by its schema', async () => {
+  const entries = await typed('--notices');
+  expect(entries.map(({ type }: { type: string }) => type)).toEqual(NOTICE_TYPES);
+  for (const { type, about, sub_types } of entries) {
+    expect(about).toMatch(/\.$/);
+    const [entry] = [await typed(type)].flat();
+    expect(Object.keys(entry.fields)).toContain('whatToDo');
+    const validate = new Ajv2020({ strict: false });
+    addFormats.default(validate);
+    const schema = [await typed(type, '--schema')].flat()[0];
+    for (const { subType } of sub_types) {
+      const [shown] = [await typed(`${type}/${subType}`)].flat();
+      expect(shown.body).toMatchObject({ type, subType });
+      expect(validate.validate(schema, shown.body), JSON.stringify(validate.errors)).toBe(true);
+    }
+  }
+});
+
+test('a notice has no API version, and a wrong name of one is answered with the nearest', async () => {
+  const refused = async (...args: readonly string[]) => {
+    const { code, stderr } = await simHere(['catalog', ...args], { HOOKRAIL_DATA_DIR: '/none' });
+    expect(code).toBe(EXIT.usage);
+    return stderr;
+  };
+  expect(await refused('endpoint.failing', '--api-version', '2.2.8')).toContain('no API versions');
+  expect(await refused('--notices', 'KYC')).toContain('give it alone');
+  expect(await refused('endpoint.faling')).toContain('endpoint.failing');
+  expect(await refused('endpoint.failing/AT_60')).toContain('AT_50, AT_75, AT_90');
 });

@@ -277,12 +277,12 @@ export const NOTICE_CATALOG: Readonly<Record<NoticeType, NoticeEntry>> = {
   },
 };
 
-/** Returns all fields of a type's `data`, in their order. */
 /** Returns the subTypes of a type of notice, the usual one first. */
 export function subTypesOfNotice(type: NoticeType): readonly string[] {
   return Object.keys(NOTICE_CATALOG[type].subTypes);
 }
 
+/** Returns all fields of a type's `data`, in their order. */
 export function fieldsOfNotice(type: NoticeType): Readonly<Record<string, NoticeField>> {
   return { ...NOTICE_CATALOG[type].fields, ...COMMON_FIELDS };
 }
