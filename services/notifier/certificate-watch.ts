@@ -2,6 +2,7 @@ import { certificateNotice } from '../domain/notices/certificate-end.ts';
 import type { NewNotice } from '../domain/notices/notice.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
+import { fewAtOnce } from '../process/few-at-once.ts';
 import type { EndpointRecord, Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Outage } from '../telemetry/outage.ts';
@@ -100,20 +101,12 @@ export class CertificateWatch {
 
   async #near(endpoints: readonly EndpointRecord[], signal: AbortSignal): Promise<readonly NewNotice[]> {
     const { certificateEnd, clock } = this.#deps;
-    const found: NewNotice[] = [];
-    const left = [...endpoints];
-    const look = async () => {
-      for (let each = left.shift(); each && !signal.aborted; each = left.shift()) {
-        const { merchantId, uuid: endpointId, url } = each;
-        const until = await certificateEnd(url, signal);
-        const at = Math.floor(clock.wall());
-        const notice =
-          until === null ? undefined : certificateNotice({ merchantId, endpointId, url, until, at });
-        if (notice) found.push(notice);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, look));
-    return found;
+    const found = await fewAtOnce(endpoints, AT_ONCE, async ({ merchantId, uuid: endpointId, url }) => {
+      const until = signal.aborted ? null : await certificateEnd(url, signal);
+      if (until === null) return undefined;
+      return certificateNotice({ merchantId, endpointId, url, until, at: Math.floor(clock.wall()) });
+    });
+    return found.flatMap((notice) => notice ?? []);
   }
 }
 

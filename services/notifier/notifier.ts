@@ -6,6 +6,7 @@ import type { NoticeData } from '../domain/notices/notice.ts';
 import { SCHEDULE_SECONDS } from '../domain/retry.ts';
 import { messageOf } from '../messages/error-message.ts';
 import type { Clock } from '../process/clock.ts';
+import { fewAtOnce, READS_AT_ONCE } from '../process/few-at-once.ts';
 import { countMissed } from '../replayer/count-missed.ts';
 import type { NoticeRecord } from '../store/notices.ts';
 import type { EndpointRecord, Store } from '../store/store.ts';
@@ -111,8 +112,8 @@ export class Notifier {
     { noticeId }: NoticeRecord,
   ): Promise<readonly EndpointRecord[]> {
     const { log } = this.#deps.store;
-    const known = await Promise.all(
-      endpoints.map(({ merchantId, uuid }) => log.delivery(merchantId, uuid, deliveryId(noticeId, uuid))),
+    const known = await fewAtOnce(endpoints, READS_AT_ONCE, ({ merchantId, uuid }) =>
+      log.delivery(merchantId, uuid, deliveryId(noticeId, uuid)),
     );
     return endpoints.filter((_, index) => known[index] === undefined);
   }

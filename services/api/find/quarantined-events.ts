@@ -2,7 +2,9 @@
  * The events of a merchant that are in quarantine: they were never routed, so the store does not have them. A search for
  * an event finds here why it was not sent.
  */
+
 import type { Broker, QuarantinedFound, QuarantinedHead } from '../../broker/broker.ts';
+import { fewAtOnce, READS_AT_ONCE } from '../../process/few-at-once.ts';
 import type { Store } from '../../store/store.ts';
 import type { ApiContext } from '../context.ts';
 
@@ -42,7 +44,7 @@ export async function unsentOf(
   merchantId: string,
   { records, since }: QuarantinedFound,
 ): Promise<QuarantineSearch> {
-  const isLeft = await Promise.all(records.map((record) => isUnsent(deps, merchantId, record)));
+  const isLeft = await fewAtOnce(records, READS_AT_ONCE, (record) => isUnsent(deps, merchantId, record));
   return {
     records: records.filter((_, index) => isLeft[index]),
     searched: since === null ? 'all' : 'newest',

@@ -7,6 +7,7 @@ import type { QuarantinedHead } from '../../broker/broker.ts';
 import { type SubjectKind, subjectKindOf } from '../../domain/catalog/subject.ts';
 import { explainDelivery, explainSkip } from '../../domain/failures/explanation.ts';
 import type { SkipReason } from '../../domain/journal.ts';
+import { fewAtOnce, READS_AT_ONCE } from '../../process/few-at-once.ts';
 import type { TraceRecord } from '../../store/replays.ts';
 import type { DeliveryRecord, EndpointRecord, EventListed, Store } from '../../store/store.ts';
 import { NOT_SEARCHED, type QuarantineSearch } from './quarantined-events.ts';
@@ -174,7 +175,9 @@ async function linesOf(
     const explanation = explainSkip('no_endpoint');
     return [{ endpointId: null, verdict: 'no_endpoint', fate: 'not_received', explanation, deliveries: [] }];
   }
-  return Promise.all(trace.map(async (line) => toLine(line, await found.of(event.eventId, line), isPaused)));
+  return fewAtOnce(trace, READS_AT_ONCE, async (line) =>
+    toLine(line, await found.of(event.eventId, line), isPaused),
+  );
 }
 
 function toLine(line: TraceRecord, deliveries: readonly DeliveryRecord[], isPaused: boolean): StoryLine {
@@ -229,19 +232,17 @@ async function endpointsOf(
 ): Promise<readonly StoryEndpoint[]> {
   const lines = events.flatMap((event) => event.lines);
   const ids = [...new Set(lines.flatMap(({ endpointId }) => endpointId ?? []))];
-  return Promise.all(
-    ids.map(async (endpointId) => {
-      const own = lines.filter((line) => line.endpointId === endpointId);
-      const count = (fate: Fate) => own.filter((line) => line.fate === fate).length;
-      const due = own
-        .filter(({ fate }) => fate === 'owed')
-        .flatMap(({ deliveries }) => deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []));
-      return {
-        endpointId,
-        record: await store.endpoints.get(merchantId, endpointId),
-        counts: { received: count('received'), owed: count('owed'), not_received: count('not_received') },
-        nextAttemptAt: due.length === 0 ? null : Math.min(...due),
-      };
-    }),
-  );
+  return fewAtOnce(ids, READS_AT_ONCE, async (endpointId) => {
+    const own = lines.filter((line) => line.endpointId === endpointId);
+    const count = (fate: Fate) => own.filter((line) => line.fate === fate).length;
+    const due = own
+      .filter(({ fate }) => fate === 'owed')
+      .flatMap(({ deliveries }) => deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []));
+    return {
+      endpointId,
+      record: await store.endpoints.get(merchantId, endpointId),
+      counts: { received: count('received'), owed: count('owed'), not_received: count('not_received') },
+      nextAttemptAt: due.length === 0 ? null : Math.min(...due),
+    };
+  });
 }

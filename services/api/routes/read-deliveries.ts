@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { redactedHeaders } from '../../domain/webhook-request.ts';
+import { fewAtOnce, READS_AT_ONCE } from '../../process/few-at-once.ts';
 import type { AttemptRecord, DeliveryRecord, EndpointRecord } from '../../store/store.ts';
 import { merchantOf } from '../auth.ts';
 import type { ApiContext } from '../context.ts';
@@ -143,7 +144,7 @@ export function getEvent(context: ApiContext): RequestHandler {
     ]);
     if (found === undefined) throw await noEvent(context, merchantId, eventId);
     const { event, subjectId, sequence, routedAt, trace } = found;
-    const endpoints = await Promise.all(trace.map((line) => traceJson(context, merchantId, line)));
+    const endpoints = await fewAtOnce(trace, READS_AT_ONCE, (line) => traceJson(context, merchantId, line));
     sendJson(response, 200, {
       event_uuid: event.eventId,
       type: event.type,

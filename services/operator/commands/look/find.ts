@@ -2,6 +2,7 @@ import { timestamp } from '../../../api/endpoint-json.ts';
 import { subjectIdFrom, subjectKindOf } from '../../../domain/catalog/subject.ts';
 import { isUuid } from '../../../domain/ids.ts';
 import { QUARANTINE_TEXTS } from '../../../domain/routing/quarantine-texts.ts';
+import { fewAtOnce, READS_AT_ONCE } from '../../../process/few-at-once.ts';
 import type { Given } from '../arguments.ts';
 import { type OperatorDeps, on } from '../command.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -97,20 +98,18 @@ async function merchants({ merchants: all }: OperatorDeps['store'], id: string):
 
 async function subjects(store: OperatorDeps['store'], id: string): Promise<readonly Found[]> {
   const owners = await ownersOf(store, id);
-  return Promise.all(
-    owners.map(async (merchantId): Promise<Found> => {
-      const [bySubject, byEntity] = await Promise.all([
-        store.lists.events(merchantId, { subjectId: id, limit: 1 }),
-        store.lists.events(merchantId, { entityId: id, limit: 1 }),
-      ]);
-      const newest = bySubject.records[0] ?? byEntity.records[0];
-      if (newest === undefined) return { kind: 'subject', id, merchantId, says: 'its events are gone' };
-      const { type, subType, occurredAt } = newest.event;
-      const kind = bySubject.records[0] ? subjectKindOf(type, newest.subjectId) : 'user or corporate';
-      const says = `${kind.replaceAll('_', ' ')}; newest event ${type}/${subType} of ${timestamp(occurredAt)}`;
-      return { kind: 'subject', id, merchantId, says };
-    }),
-  );
+  return fewAtOnce(owners, READS_AT_ONCE, async (merchantId): Promise<Found> => {
+    const [bySubject, byEntity] = await Promise.all([
+      store.lists.events(merchantId, { subjectId: id, limit: 1 }),
+      store.lists.events(merchantId, { entityId: id, limit: 1 }),
+    ]);
+    const newest = bySubject.records[0] ?? byEntity.records[0];
+    if (newest === undefined) return { kind: 'subject', id, merchantId, says: 'its events are gone' };
+    const { type, subType, occurredAt } = newest.event;
+    const kind = bySubject.records[0] ? subjectKindOf(type, newest.subjectId) : 'user or corporate';
+    const says = `${kind.replaceAll('_', ' ')}; newest event ${type}/${subType} of ${timestamp(occurredAt)}`;
+    return { kind: 'subject', id, merchantId, says };
+  });
 }
 
 async function events({ log }: OperatorDeps['store'], id: string): Promise<readonly Found[]> {
