@@ -32,8 +32,7 @@ export interface ApiJobsDeps {
 /**
  * Returns a function that starts the jobs that one process with the role `api` does for all: they bring store and
  * DIRECTORY stream into agreement, publish directory changes, send missed events again, send operational notices, look at
- * certificates and finish erasures. It resolves
- * when the two agree, and may be called again once the jobs were stopped.
+ * certificates and finish erasures. It resolves when the two agree, and may be called again once the jobs were stopped.
  */
 export function apiJobs(deps: ApiJobsDeps): () => Promise<StopJobs> {
   const made = replayedDeliveries(deps.registry);

@@ -126,7 +126,7 @@ function asApiError(thrown: unknown): ApiError {
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     });
   }
-  // Repeated, the request gets the error of a merchant that was closed before it.
+  // When the request is repeated, it gets the usual error of a closed merchant.
   if (thrown instanceof MerchantClosed)
     return new ApiError('temporarily_unavailable', 'The merchant was closed meanwhile: nothing was saved.', {
       headers: { 'Retry-After': RETRY_AFTER_SECONDS },

@@ -6,6 +6,7 @@ import { fewAtOnce } from '../process/few-at-once.ts';
 import type { EndpointRecord, Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Outage } from '../telemetry/outage.ts';
+import { RepeatedSteps } from './repeated-steps.ts';
 
 /** The certificate of every active endpoint is looked at once in this time. */
 const PASS_MS = 86_400_000;
@@ -39,14 +40,12 @@ interface Pass {
  */
 export class CertificateWatch {
   readonly #deps: CertificateDeps;
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
-  readonly #outage: Outage;
+  readonly #steps: RepeatedSteps;
 
   constructor(deps: CertificateDeps) {
     this.#deps = deps;
-    const { log } = deps;
-    this.#outage = new Outage(
+    const { clock, log } = deps;
+    const outage = new Outage(
       (error) =>
         log.warn(
           { event: 'certificates_not_looked_at', reason: messageOf(error) },
@@ -55,26 +54,12 @@ export class CertificateWatch {
       () =>
         log.info({ event: 'certificates_looked_at_again' }, 'certificates of endpoints are looked at again'),
     );
-    this.#running = this.#run();
+    this.#steps = new RepeatedSteps({ clock, outage, pauseMs: STEP_MS }, (signal) => this.#step(signal));
   }
 
   /** Gives up the connections that are open. May be called twice. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      try {
-        await this.#step(signal);
-        this.#outage.succeeded();
-      } catch (error) {
-        if (!signal.aborted) this.#outage.failed(error);
-      }
-      await this.#deps.clock.sleep(STEP_MS, signal);
-    }
+  stop(): Promise<void> {
+    return this.#steps.stop();
   }
 
   async #step(signal: AbortSignal): Promise<void> {

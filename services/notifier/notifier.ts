@@ -15,6 +15,7 @@ import { Outage } from '../telemetry/outage.ts';
 import { CauseWatch } from './cause-watch.ts';
 import { eachInTurn } from './each-in-turn.ts';
 import { noticeTask, wants } from './notice-tasks.ts';
+import { RepeatedSteps } from './repeated-steps.ts';
 
 /** How often the store is asked for notices that are due. */
 const LOOK_MS = 1000;
@@ -39,16 +40,14 @@ export interface NotifierDeps {
 export class Notifier {
   readonly #deps: NotifierDeps;
   readonly #watch: CauseWatch;
-  readonly #stopping = new AbortController();
-  readonly #running: Promise<void>;
-  readonly #outage: Outage;
+  readonly #steps: RepeatedSteps;
 
   /** Starts at once: notices that an earlier process left are sent. */
   constructor(deps: NotifierDeps) {
     this.#deps = deps;
     this.#watch = new CauseWatch(deps);
-    const { log } = deps;
-    this.#outage = new Outage(
+    const { clock, log } = deps;
+    const outage = new Outage(
       (error) =>
         log.warn(
           { event: 'notices_waiting', reason: messageOf(error) },
@@ -56,28 +55,15 @@ export class Notifier {
         ),
       () => log.info({ event: 'notices_sent_again' }, 'operational notices are sent again'),
     );
-    this.#running = this.#run();
+    this.#steps = new RepeatedSteps({ clock, outage, pauseMs: LOOK_MS }, async (signal) => {
+      await this.#watch.look();
+      await this.#sendDue(signal);
+    });
   }
 
   /** Waits for a notice that is being published. May be called twice. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { clock } = this.#deps;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      try {
-        await this.#watch.look();
-        await this.#sendDue(signal);
-        this.#outage.succeeded();
-      } catch (error) {
-        if (!signal.aborted) this.#outage.failed(error);
-      }
-      await clock.sleep(LOOK_MS, signal);
-    }
+  stop(): Promise<void> {
+    return this.#steps.stop();
   }
 
   /** Sends what is due. One that fails does not hold up the others, and is tried again in the next turn. */

@@ -9,6 +9,7 @@ import { usage } from '../exit.ts';
 import type { Output } from '../output.ts';
 import type { NoticeName } from '../scenario/event-name.ts';
 import type { Session } from '../session.ts';
+import { describeInList } from './describe-in-list.ts';
 import { plain } from './entries.ts';
 import { readSchemas, schemaOf } from './schemas.ts';
 
@@ -34,12 +35,7 @@ export function printNotices({ output }: Session, { event, schema, apiVersion }:
       '--notices lists all types of notices: give it alone',
       'hookrail sim catalog endpoint.failing',
     );
-  for (const entry of NOTICE_TYPES.map(noticeEntry)) {
-    const names = entry.sub_types.map(({ subType }) => subType).join(' ');
-    output.item(entry, () =>
-      output.prose(`${output.paint('bold', entry.type)}  ${entry.about}\n    ${names}`),
-    );
-  }
+  for (const entry of NOTICE_TYPES.map(noticeEntry)) output.item(entry, () => describeInList(entry, output));
   output.remark('more of one: hookrail sim catalog endpoint.failing');
 }
 

@@ -4,6 +4,7 @@ import { START } from '../../services/domain/catalog/machines.ts';
 import { API_VERSION_DEFAULT, API_VERSIONS, type ApiVersion } from '../../services/domain/endpoint.ts';
 import { EVENT_TYPES } from '../../services/domain/event.ts';
 import { isNoticeType } from '../../services/domain/notices/notice.ts';
+import { describeInList } from '../catalog/describe-in-list.ts';
 import {
   type SubTypeEntry,
   sampleBody,
@@ -131,11 +132,6 @@ function followRows(entry: SubTypeEntry, states: TypeEntry['states']): string[][
   if (entry.follows === null) return [['follows', 'it may come at any time']];
   const follows = entry.follows.join(', ') || 'nothing: it is final';
   return [...(entry.first ? [['first', 'it may be the first event']] : []), ['may follow', follows]];
-}
-
-function describeInList(entry: TypeEntry, output: Output): string {
-  const names = entry.sub_types.map(({ subType }) => subType).join(' ');
-  return output.prose(`${output.paint('bold', entry.type)}  ${entry.about}\n    ${names}`);
 }
 
 function describeType(entry: TypeEntry, output: Output): string {

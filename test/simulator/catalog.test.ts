@@ -100,13 +100,13 @@ test('every notice about hookrail is listed, with its fields and a body that is 
   expect(entries.map(({ type }: { type: string }) => type)).toEqual(NOTICE_TYPES);
   for (const { type, about, sub_types } of entries) {
     expect(about).toMatch(/\.$/);
-    const [entry] = [await typed(type)].flat();
+    const entry = await typed(type);
     expect(Object.keys(entry.fields)).toContain('whatToDo');
     const validate = new Ajv2020({ strict: false });
     addFormats.default(validate);
-    const schema = [await typed(type, '--schema')].flat()[0];
+    const schema = await typed(type, '--schema');
     for (const { subType } of sub_types) {
-      const [shown] = [await typed(`${type}/${subType}`)].flat();
+      const shown = await typed(`${type}/${subType}`);
       expect(shown.body).toMatchObject({ type, subType });
       expect(validate.validate(schema, shown.body), JSON.stringify(validate.errors)).toBe(true);
     }

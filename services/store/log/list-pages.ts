@@ -27,7 +27,7 @@ export interface Examined<Row> {
 export const EVERYBODY = '*';
 
 export interface ListRequest<Row> {
-  /** Whose list it is: the pages of a merchant wait for one another, those of others hardly. */
+  /** The merchant of the list, or EVERYBODY: the pages of a merchant wait for one another, those of others hardly. */
   readonly merchantId: string;
   readonly start: ListKey;
   readonly limit: number;
