@@ -83,6 +83,13 @@ export function percentile(sorted: ArrayLike<number>, p: number): number {
   return sorted[index] ?? Number.NaN;
 }
 
+/** The same of values in any order. */
+export function percentileOf(p: number, values: readonly number[]): number {
+  return percentile(Float64Array.from(values).sort(), p);
+}
+
+export const median = (values: readonly number[]): number => percentileOf(0.5, values);
+
 /** Latency of deliveries: from just before the event is posted until the last byte of the webhook is read. */
 export interface Latency {
   readonly deliveries: number;

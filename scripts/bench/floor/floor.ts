@@ -1,5 +1,5 @@
 import { startChild } from '../child.ts';
-import { type Latency, percentile } from '../measure.ts';
+import { type Latency, median, percentileOf } from '../measure.ts';
 
 /**
  * The floor of the latency: what each webhook needs at the least, measured one at a time by a process that does nothing
@@ -87,12 +87,6 @@ export function floorOf(turns: readonly FloorSamples[]): Floor {
     diskAndRequestMs,
     produceAndFetchMs,
     ms: diskAndRequestMs + (produceAndFetchMs ?? 0),
-    p99Ms: at(both, 0.99) + (isKafka ? at(produceAndFetch, 0.99) : 0),
+    p99Ms: percentileOf(0.99, both) + (isKafka ? percentileOf(0.99, produceAndFetch) : 0),
   };
-}
-
-const median = (values: readonly number[]): number => at(values, 0.5);
-
-function at(values: readonly number[], share: number): number {
-  return percentile(Float64Array.from(values).sort(), share);
 }

@@ -102,7 +102,7 @@ export const SPECIAL_RUNS = {
   limit: special({
     title: 'live deliveries beside an endpoint with a limit',
     of: 'every engine',
-    full: { perSecond: 10, events: 500, seconds: 50, turns: 2 },
+    full: { perSecond: 10, events: 500, seconds: 50, turns: 3 },
     quick: { perSecond: 10, events: 100, seconds: 10, turns: 2 },
     measure: (run, sizes) => measureLimit({ ...run, ...sizes, eventsPerSecond: EVENTS_PER_SECOND }),
     text: limitText,

@@ -1,13 +1,21 @@
 import { makeEvents, type Producer, serialise, sleep } from '../load.ts';
-import { type Latency, latencyOf, latencyText } from '../measure.ts';
+import { type Latency, latencyOf, latencyText, median } from '../measure.ts';
 import type { Arrival, Receiver } from '../receiver.ts';
 
 /** The latency of live deliveries at a steady rate, without something and beside it. */
 export interface Beside {
   readonly without: Latency;
   readonly with: Latency;
-  /** p50 and p99 beside it, divided by those without. */
-  readonly ratios: { readonly p50: number; readonly p99: number };
+  /** Of each turn. */
+  readonly turns: readonly Ratios[];
+  /** The medians of the turns: one period in which the machine paused does not decide. */
+  readonly ratios: Ratios;
+}
+
+/** p50 and p99 beside it, divided by those without. */
+interface Ratios {
+  readonly p50: number;
+  readonly p99: number;
 }
 
 export interface TurnsOptions {
@@ -35,8 +43,9 @@ export async function inTurns(
 ): Promise<Beside> {
   const posted = { without: new Map<string, number>(), with: new Map<string, number>() };
   const arrivals: Arrival[] = [];
+  const ratios: Ratios[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
-    for (const kind of ['without', 'with'] as const) {
+    const period = async (kind: 'without' | 'with'): Promise<Latency> => {
       const events = makeEvents(merchantIds, eventsPerSecond * seconds, `${kind} ${turn}`);
       const posts = serialise(events, 1);
       await receiver.reset({ record: true });
@@ -47,17 +56,23 @@ export async function inTurns(
       const arrived = await receiver.recorded();
       arrivals.push(...arrived);
       if (kind === 'with') await neighbour.end(arrived);
-    }
+      return latencyOf(postedAt, arrived);
+    };
+    const [without, beside] = [await period('without'), await period('with')];
+    ratios.push({ p50: beside.p50Ms / without.p50Ms, p99: beside.p99Ms / without.p99Ms });
   }
-  const [before, beside] = [latencyOf(posted.without, arrivals), latencyOf(posted.with, arrivals)];
-  const ratios = { p50: beside.p50Ms / before.p50Ms, p99: beside.p99Ms / before.p99Ms };
-  return { without: before, with: beside, ratios };
+  return {
+    without: latencyOf(posted.without, arrivals),
+    with: latencyOf(posted.with, arrivals),
+    turns: ratios,
+    ratios: { p50: median(ratios.map(({ p50 }) => p50)), p99: median(ratios.map(({ p99 }) => p99)) },
+  };
 }
 
 /** `what`: as in "without streams". */
-export function besideLines(what: string, { ratios, ...latencies }: Beside): readonly string[] {
+export function besideLines(what: string, { ratios, turns, ...latencies }: Beside): readonly string[] {
   return [
     `  without ${what}: ${latencyText(latencies.without)}`,
-    `  with ${what}: ${latencyText(latencies.with)}; p50 ${ratios.p50.toFixed(2)} times, p99 ${ratios.p99.toFixed(2)} times that without`,
+    `  with ${what}: ${latencyText(latencies.with)}; p50 ${ratios.p50.toFixed(2)} times, p99 ${ratios.p99.toFixed(2)} times that without (median of the turns; p99 by turn: ${turns.map(({ p99 }) => p99.toFixed(2)).join(', ')})`,
   ];
 }
