@@ -14,10 +14,10 @@ import { decodeCursor, encodeCursor, explainCursor, queryOf } from '../paginatio
 /** The most items of a page that is no page of the feed. */
 export const LIST_LIMIT_MAX = 100;
 /**
- * Bodies that are rendered without a pause, which takes as long as they did: an event on its way to its endpoints takes many
- * turns of the process's loop, and would wait for some bodies in each.
+ * How long bodies are rendered without a pause, and how long that lasts: an event on its way to its endpoints takes many turns
+ * of the process's loop, and would wait for some bodies in each.
  */
-const RENDERED_AT_ONCE = 10;
+const SLICE_MS = 1;
 /** Begins the text of every cursor of the feed: a cursor of a list has no letters. */
 const CURSOR_PREFIX = 'feed/';
 
@@ -98,8 +98,8 @@ async function withBodies(
   for (const record of records) {
     const data = record.data === null ? null : (JSON.parse(record.data) as EventData);
     listed.push({ ...eventJson(record), ...bodyJson({ ...record.event, data }, apiVersion, merchant) });
-    if (listed.length % RENDERED_AT_ONCE > 0) continue;
-    await clock.sleep(clock.now() - since);
+    if (clock.now() - since < SLICE_MS) continue;
+    await clock.sleep(SLICE_MS);
     since = clock.now();
   }
   return listed;

@@ -4,7 +4,7 @@ import { type ListKey, listCursor } from './list-cursor.ts';
 /** The most rows of one page, whatever is requested. */
 const PAGE_MAX = 1000;
 /** The most rows that one page examines: where few match, it ends early. */
-const EXAMINED_MAX = 4000;
+const EXAMINED_MAX = 3000;
 /** Rows that the first step of a page examines: enough where most match. */
 const FIRST_STEP_MIN = 200;
 /** One step of a page: it examines `count` rows after a place, for `wanted` that match. */
@@ -61,7 +61,8 @@ export class ListPages {
     const rows: Row[] = [];
     let before = start;
     for (let examined = 0; examined < EXAMINED_MAX; ) {
-      const count = examined === 0 ? Math.max(FIRST_STEP_MIN, limit + 1) : this.#step;
+      const size = examined === 0 ? Math.max(FIRST_STEP_MIN, limit + 1) : this.#step;
+      const count = Math.min(size, EXAMINED_MAX - examined);
       // One more than the page has: its presence means that there is a next page.
       const step = { before, count, wanted: limit + 1 - rows.length };
       const found =

@@ -181,7 +181,7 @@ describe('a query of the delivery log', () => {
     expect(statements.length).toBeGreaterThan(60);
     // A list that was given; a bounded number of rows; or one row per merchant, key, partition, replay or order to erase: read whole at a start, or by an operator.
     const small =
-      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure|json_each|tally_delta)\b/;
+      /^SCAN (merchant|api_key|journal_position|log_merchant|log_endpoint|CONSTANT ROW|replay|erasure|json_each)\b/;
     for (const sql of statements) {
       const scans = planOf(db, sql).filter((line) => line.includes('SCAN') && !small.test(line));
       expect([sql, scans]).toEqual([sql, []]);
@@ -220,8 +220,8 @@ describe('a query of the delivery log', () => {
       found.push(page.records.length);
       after = page.next ?? undefined;
     } while (after !== undefined);
-    expect(found).toEqual([1, 0, 0, 0, 0, 1]);
-    expect(pages).toBe(6);
+    expect(found).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 1]);
+    expect(pages).toBe(9);
     // A filter that an index has needs no such bound: one page has it all.
     const pending = await store.lists.deliveries(MERCHANT, { endpointId, status: 'exhausted', limit: 50 });
     expect(pending).toEqual({ records: [], next: null });

@@ -17,7 +17,7 @@ type EventOptions = Parameters<MerchantLists['events']>[1];
  * At most two pages whose filter matches little use a connection at a time: the others are for everybody else. Their steps
  * are large, because planning a statement over all leaves takes as long as examining thousands of rows.
  */
-const LONG_PAGES = { atOnce: 2, step: 2500 };
+const LONG_PAGES = { atOnce: 2, step: 1400 };
 
 /** The lists of a merchant and of an endpoint, newest first. */
 export class PostgresLists implements MerchantLists {
