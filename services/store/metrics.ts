@@ -43,9 +43,9 @@ export interface MetricSeries extends MetricCounts {
 }
 
 /**
- * Counts of the delivery log's attempts by when they began. Retention (`DeliveryLog.retain`) deletes the counts of five
- * minutes that ended at its limit or earlier, or, where the log is kept in leaves, with their leaf. What stays is whole: an
- * attempt is counted for as long as its five minutes are, also when its delivery was deleted, which was accepted earlier.
+ * Counts of the delivery log's attempts by when they began. Retention (`DeliveryLog.retain`) deletes the counts of an hour
+ * that ended at its limit or earlier, or, where the log is kept in leaves, with their leaf. What stays is whole: an attempt
+ * is counted for as long as its hour is, also when its delivery was deleted, which was accepted earlier.
  */
 export interface Metrics {
   /** Returns the series that have an attempt, largest first; without `by` always one. */

@@ -3,7 +3,8 @@ import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import { API_VERSION, EVENT_TYPE, FAILURE_CODE, STATUS, TRIGGER } from '../../../services/store/log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../../../services/store/log/delivery.ts';
 import { FEED_KIND } from '../../../services/store/log/log-rows.ts';
-import { TALLY_MS } from '../../../services/store/log/tally/tallies.ts';
+import { encodeCells, TALLY_MS, Tallies } from '../../../services/store/log/tally/tallies.ts';
+import { METRIC_STEP_MS } from '../../../services/store/metrics.ts';
 import { idOf } from '../../../services/store/postgres/client/packed-id.ts';
 import type { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { statementsOf } from '../../../services/store/postgres/client/statements.ts';
@@ -15,7 +16,7 @@ import type { Statements } from '../../../services/store/sql/statements.ts';
 export const MERCHANT = 'a-merchant';
 /** Endpoints in the log; the first gets every event, and so half of the deliveries. */
 const LOG_ENDPOINTS = 100;
-const TALLIED_ENDPOINTS = 5 * LOG_ENDPOINTS;
+const TALLIED_ENDPOINTS = 10 * LOG_ENDPOINTS;
 const ENTITIES = 1000;
 /** Events between two of the rarest type. */
 const RARE_EVERY = 10_000;
@@ -161,10 +162,25 @@ async function fillOfDeliveries({ rows }: Statements, { suffix }: Leaf): Promise
   );
 }
 
-/** A tally of each endpoint, most of them another merchant's, and five minutes, of 20 cells with an attempt each. */
+/** A tally of each endpoint, most of them another merchant's, and hour: in each slot 20 cells with an attempt each. */
 async function fillTallies({ rows }: Statements, { suffix, from }: Leaf, leafMs: number): Promise<void> {
-  await rows(`INSERT INTO tally_${suffix} SELECT endpoint, ${from} + at, decode(repeat('0101', 20), 'hex')
-    FROM generate_series(1, ${TALLIED_ENDPOINTS}) AS endpoint, generate_series(0, ${leafMs - TALLY_MS}, ${TALLY_MS}) AS at`);
+  const tallies = new Tallies();
+  for (let startedAt = 0; startedAt < TALLY_MS; startedAt += METRIC_STEP_MS)
+    for (let cell = 0; cell < 20; cell += 1)
+      tallies.count({
+        endpoint: 1,
+        type: 1,
+        startedAt,
+        durationMs: 2 ** (cell / 2),
+        outcome: 0,
+        failureCode: 0,
+      });
+  const cells = encodeCells(tallies.list[0]?.cells ?? new Map());
+  await rows(
+    `INSERT INTO tally_${suffix} SELECT endpoint, ${from} + at, $1::bytea
+    FROM generate_series(1, ${TALLIED_ENDPOINTS}) AS endpoint, generate_series(0, ${leafMs - TALLY_MS}, ${TALLY_MS}) AS at`,
+    [cells],
+  );
 }
 
 /** The feed of a leaf: every routing, then every attempt. */

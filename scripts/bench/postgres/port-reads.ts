@@ -1,8 +1,8 @@
 import { EVENT_TYPES } from '../../../services/domain/event.ts';
 import type { Clock } from '../../../services/process/clock.ts';
 import { listCursor } from '../../../services/store/log/list-cursor.ts';
-import { TALLY_MS, tallyOf } from '../../../services/store/log/tally/tallies.ts';
-import type { MetricsQuery } from '../../../services/store/metrics.ts';
+import { tallyOf } from '../../../services/store/log/tally/tallies.ts';
+import { METRIC_STEP_MS, type MetricsQuery } from '../../../services/store/metrics.ts';
 import type { PostgresDatabase } from '../../../services/store/postgres/client/postgres-database.ts';
 import { PostgresFeed } from '../../../services/store/postgres/feed/postgres-feed.ts';
 import { Leaves } from '../../../services/store/postgres/leaves/leaves.ts';
@@ -187,14 +187,14 @@ function metricReads({ metrics }: Parts, filled: FilledLeaves): PortRead[] {
   const { hotEndpoint: endpointId } = filled;
   const ofHour = (turn: number) => {
     const from = tallyOf(hour(turn).since);
-    return { from, to: from + HOUR_MS, step: TALLY_MS };
+    return { from, to: from + HOUR_MS, step: METRIC_STEP_MS };
   };
   const [from, to] = [filled.leaves[0]?.from ?? 0, filled.leaves.at(-1)?.to ?? 0];
   const newest = { from: Math.max(from, to - 24 * HOUR_MS), to, step: HOUR_MS };
   const read = (query: MetricsQuery) => metrics.read(MERCHANT, query);
   return [
     { name: 'metrics of one hour', run: (turn) => read({ ...ofHour(turn), by: 'outcome' }) },
-    { name: 'metrics of one day', run: () => read({ ...newest, step: 3 * TALLY_MS }) },
+    { name: 'metrics of one day', run: () => read({ ...newest, step: 3 * METRIC_STEP_MS }) },
     { name: 'metrics of an endpoint, of one hour', run: (turn) => read({ ...ofHour(turn), endpointId }) },
     { name: 'metrics of an endpoint, of a day', run: () => read({ ...newest, endpointId, by: 'code' }) },
   ];

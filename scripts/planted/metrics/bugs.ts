@@ -1,6 +1,7 @@
 import type { PlantedBug } from '../planted-bug.ts';
 
 const SQLITE = 'test/store/sqlite/contract.test.ts';
+const ATTEMPT_CONTENTS = 'test/store/sqlite/attempt-contents.test.ts';
 const TALLY_ROWS = 'services/store/sqlite/log/tally-rows.ts';
 
 /** The metrics equal the log. */
@@ -32,8 +33,35 @@ export const METRIC_BUGS: readonly PlantedBug[] = [
     id: 'merged-twice',
     bug: 'what was merged still waits to be merged',
     file: TALLY_ROWS,
-    text: '    this.#clear.run();\n',
+    text: '    this.#setMergedTo.run(this.#mergedTo);\n',
     replacement: '',
+    test: SQLITE,
+    title: 'equal the log after more batches',
+  },
+  {
+    id: 'removed-before-merged',
+    bug: 'what a batch counted is lost when its attempts are removed before it was merged',
+    file: 'services/store/sqlite/log/attempt-contents.ts',
+    text: '      this.#tallies.mergeTo(content);\n',
+    replacement: '',
+    test: ATTEMPT_CONTENTS,
+    title: 'keep what their batch counted',
+  },
+  {
+    id: 'numbers-of-merged-groups',
+    bug: 'after a start, groups get numbers up to which the tallies count as merged',
+    file: 'services/store/sqlite/log/attempt-contents.ts',
+    text: 'this.#seq = 1 + Math.max(last, tallies.mergedTo);',
+    replacement: 'this.#seq = 1 + last;',
+    test: ATTEMPT_CONTENTS,
+    title: 'have other groups than those',
+  },
+  {
+    id: 'slot-ignored',
+    bug: 'the attempts of an hour count as those of its first five minutes',
+    file: 'services/store/log/tally/tallies.ts',
+    text: 'const slot = Math.floor((startedAt - createdAt) / METRIC_STEP_MS);',
+    replacement: 'const slot = 0;',
     test: SQLITE,
     title: 'equal the log after more batches',
   },

@@ -2,6 +2,7 @@ import { STATUS, TRIGGER } from '../log/codes.ts';
 import { ATTEMPTS_PER_DELIVERY } from '../log/delivery.ts';
 import { FEED_KIND } from '../log/log-rows.ts';
 import { BODY_KIND } from '../postgres/log/bodies.ts';
+import { TALLIED_TO } from '../sqlite/lists/metric-reads.ts';
 
 /** Rows of the SQLite store for one table of PostgreSQL. */
 export interface TableForm {
@@ -52,6 +53,7 @@ export const FORMS: Readonly<Record<string, readonly TableForm[]>> = {
       },
     },
   ],
+  tally_delta: [{ from: `attempt_content t WHERE t.seq > (${TALLIED_TO}) AND t.tallies IS NOT NULL` }],
   attempt: [
     {
       from: `attempt t CROSS JOIN delivery d ON d.seq = t.attempt_id / ${ATTEMPTS_PER_DELIVERY}`,
@@ -113,7 +115,7 @@ export const OTHER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   delivery: ['event'],
   delivery_body: ['delivery', 'body'],
   attempt: ['content'],
-  attempt_content: ['seq', 'bytes'],
+  attempt_content: ['seq', 'bytes', 'first_at', 'last_at', 'tallies'],
   missed: ['event', 'delivery'],
   feed: ['at'],
 };

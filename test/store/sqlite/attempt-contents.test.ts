@@ -6,25 +6,30 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openConnection } from '../../../services/store/sqlite/connection.ts';
+import { MetricReads } from '../../../services/store/sqlite/lists/metric-reads.ts';
 import {
   AttemptContentReads,
   AttemptContentWrites,
   type AttemptPlace,
   headersText,
 } from '../../../services/store/sqlite/log/attempt-contents.ts';
+import { TallyRows } from '../../../services/store/sqlite/log/tally-rows.ts';
 import { migrate } from '../../../services/store/sqlite/migrations/migrate.ts';
+import { HOUR_MS } from '../../support/records/journal-entries.ts';
 
 let directory: string;
 let db: Database;
 let reads: AttemptContentReads;
 let writes: AttemptContentWrites;
+let tallies: TallyRows;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'attempt-contents-'));
   db = openConnection(join(directory, 'store.db'), 'write');
   migrate(db, join(directory, 'store.db'));
   reads = new AttemptContentReads(db);
-  writes = new AttemptContentWrites(db);
+  tallies = new TallyRows(db);
+  writes = new AttemptContentWrites(db, tallies);
 });
 afterEach(() => {
   db.close();
@@ -39,7 +44,7 @@ const bodyOf = (n: number) => Buffer.from(`answer ${n}`);
 /** Adds contents of attempts; every seventh got no response. Returns where they are. */
 function added(count: number, body: (n: number) => Buffer = bodyOf): AttemptPlace[] {
   const places = Array.from({ length: count }, (_, n) => {
-    const place = { attemptId: FIRST + 256 * n, content: writes.next };
+    const place = { attemptId: FIRST + 256 * n, content: writes.place() };
     const response = { status: 200, headers: headersOf(n), body: body(n), bodyTruncated: n % 2 === 1 };
     writes.add(place.attemptId, n % 7 === 0 ? null : response, n % 5 !== 0, `v1,ü${n}`);
     return place;
@@ -64,6 +69,7 @@ function read(place: AttemptPlace) {
   return { ...rest, headers: headersText(headers), body: body.toString() };
 }
 
+const QUERY = { from: 0, to: HOUR_MS, step: HOUR_MS };
 const groups = () => db.prepare('SELECT count(*) FROM attempt_content').pluck().get();
 
 it('are read as they were written', () => {
@@ -100,6 +106,38 @@ it('of a transaction that was rolled back are forgotten', () => {
   expect(place && [...reads.group(place.content).values()].map(({ signature }) => signature)).toEqual([
     'v1,ü0',
   ]);
+});
+
+/** As the log counts an attempt of an endpoint, in the first hour since the epoch. */
+function count(): void {
+  tallies.count({
+    ...{ endpoint: 1, type: 1, startedAt: 7 * 60_000, durationMs: 20 },
+    ...{ outcome: 0, failureCode: 0 },
+  });
+}
+
+const counts = () => new MetricReads(db).counts(QUERY, [1], { from: 0, to: HOUR_MS });
+
+it('keep what their batch counted, also where nobody merged it before they are removed', () => {
+  // A full group: nothing else comes after it in the batch.
+  for (let n = 0; n < 128; n += 1) count();
+  const places = added(128);
+  expect(counts()).toMatchObject([{ attempts: 128 }]);
+  writes.remove(places);
+  expect(groups()).toBe(0);
+  expect(counts()).toMatchObject([{ attempts: 128 }]);
+});
+
+it('of a later process have other groups than those whose counts are merged', () => {
+  count();
+  writes.remove(added(1));
+  tallies = new TallyRows(db);
+  writes = new AttemptContentWrites(db, tallies);
+  count();
+  added(1);
+  expect(counts()).toMatchObject([{ attempts: 2 }]);
+  tallies.merge();
+  expect(counts()).toMatchObject([{ attempts: 2 }]);
 });
 
 it('are in small groups where they are large', () => {

@@ -1,8 +1,23 @@
 import type { FailureCode } from '../../../domain/attempt.ts';
-import type { MetricCounts, MetricGroup, MetricSeries, MetricsQuery } from '../../metrics.ts';
+import {
+  METRIC_STEP_MS,
+  type MetricCounts,
+  type MetricGroup,
+  type MetricSeries,
+  type MetricsQuery,
+} from '../../metrics.ts';
 import { EVENT_TYPE, FAILURE_CODE } from '../codes.ts';
 import { BUCKETS, percentile } from './latency-buckets.ts';
-import { type Cell, type Cells, cellIn, eachCell, eachTally, OUTCOME } from './tallies.ts';
+import {
+  bucketIn,
+  type CellGroup,
+  type Cells,
+  eachCell,
+  eachTally,
+  groupIn,
+  OUTCOME,
+  toGroup,
+} from './tallies.ts';
 
 /** The failures in which a receiver was asked, so that the attempt's duration says how long it took. */
 const TIMED: readonly FailureCode[] = [
@@ -21,14 +36,19 @@ export interface PointCounts {
   readonly buckets: Uint32Array;
 }
 
+/** Counts that get the attempts of a group. */
+interface Target {
+  readonly counts: PointCounts;
+  readonly isFailed: boolean;
+  readonly isTimed: boolean;
+}
+
 export type FoldedQuery = Pick<MetricsQuery, 'from' | 'to' | 'step' | 'by' | 'type'>;
 
 /** Adds up tallies to the points of a query. */
 export class MetricsFold {
   readonly #query: FoldedQuery;
   readonly #type: number | null;
-  /** The point of the cell before: the next cell is mostly of the same one. */
-  #last: PointCounts | undefined;
   /** By series and point. */
   readonly #counts = new Map<number, Map<number, PointCounts>>();
 
@@ -38,34 +58,46 @@ export class MetricsFold {
   }
 
   add(endpoint: number, createdAt: number, cells: Cells): void {
-    const point = this.#pointOf(createdAt);
-    if (point !== null) for (const [cell, count] of cells) this.#addCell(endpoint, point, cell, count);
+    const add = this.#adding(endpoint, createdAt);
+    for (const [cell, count] of cells) add(cell, count);
   }
 
   /** Adds tallies of an endpoint as `eachTally` reads them. */
   addEncoded(endpoint: number, tallies: Uint8Array): void {
-    eachTally(tallies, (createdAt, cells) => {
-      const point = this.#pointOf(createdAt);
-      if (point !== null) eachCell(cells, (cell, count) => this.#addCell(endpoint, point, cell, count));
-    });
+    eachTally(tallies, (createdAt, cells) => eachCell(cells, this.#adding(endpoint, createdAt)));
   }
 
-  /** Returns the point of a time; null: the query has none. */
-  #pointOf(createdAt: number): number | null {
-    const { from, to, step } = this.#query;
-    return createdAt < from || createdAt >= to ? null : Math.floor((createdAt - from) / step);
+  /** Returns what adds the cells of a tally. Cells of a group follow one another: its point is looked up once. */
+  #adding(endpoint: number, createdAt: number): (cell: number, count: number) => void {
+    let group = -1;
+    let target: Target | null = null;
+    return (cell, count) => {
+      if (groupIn(cell) !== group) {
+        group = groupIn(cell);
+        target = this.#target(endpoint, createdAt, toGroup(group));
+      }
+      if (target === null) return;
+      const { counts, isFailed, isTimed } = target;
+      counts.attempts += count;
+      if (isFailed) counts.failed += count;
+      if (!isTimed) return;
+      const bucket = bucketIn(cell);
+      counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + count;
+    };
   }
 
-  #addCell(endpoint: number, point: number, key: number, count: number): void {
-    const cell = cellIn(key);
-    if (this.#type !== null && cell.type !== this.#type) return;
-    const series = seriesOf(this.#query.by, cell, endpoint);
-    if (series === null) return;
-    const counts = this.#point(series, point);
-    counts.attempts += count;
-    if (cell.outcome !== OUTCOME.delivered) counts.failed += count;
-    if (TIMED_CODES.has(cell.failureCode))
-      counts.buckets[cell.bucket] = (counts.buckets[cell.bucket] ?? 0) + count;
+  /** Null: the query does not have these attempts. */
+  #target(endpoint: number, createdAt: number, group: CellGroup): Target | null {
+    const { from, to, step, by } = this.#query;
+    const at = createdAt + group.slot * METRIC_STEP_MS;
+    if (at < from || at >= to || (this.#type !== null && group.type !== this.#type)) return null;
+    const series = seriesOf(by, group, endpoint);
+    if (series === null) return null;
+    return {
+      counts: this.#point(series, Math.floor((at - from) / step)),
+      isFailed: group.outcome !== OUTCOME.delivered,
+      isTimed: TIMED_CODES.has(group.failureCode),
+    };
   }
 
   get counts(): readonly PointCounts[] {
@@ -73,8 +105,6 @@ export class MetricsFold {
   }
 
   #point(series: number, point: number): PointCounts {
-    const last = this.#last;
-    if (last?.series === series && last.point === point) return last;
     let points = this.#counts.get(series);
     if (!points) {
       points = new Map();
@@ -85,22 +115,21 @@ export class MetricsFold {
       counts = { series, point, attempts: 0, failed: 0, buckets: new Uint32Array(BUCKETS) };
       points.set(point, counts);
     }
-    this.#last = counts;
     return counts;
   }
 }
 
-/** Returns the series of a cell; null: it has none, because the attempt did not fail. */
-function seriesOf(by: MetricGroup | undefined, cell: Cell, endpoint: number): number | null {
+/** Returns the series of a group; null: it has none, because the attempt did not fail. */
+function seriesOf(by: MetricGroup | undefined, group: CellGroup, endpoint: number): number | null {
   switch (by) {
     case undefined:
       return 0;
     case 'outcome':
-      return cell.outcome;
+      return group.outcome;
     case 'code':
-      return cell.failureCode === 0 ? null : cell.failureCode;
+      return group.failureCode === 0 ? null : group.failureCode;
     case 'type':
-      return cell.type;
+      return group.type;
     case 'endpoint':
       return endpoint;
   }

@@ -1,12 +1,12 @@
 import type { FairTurns } from '../../../process/fair-turns.ts';
 import type { MetricsQuery } from '../../metrics.ts';
 import type { PointCounts } from './metrics-fold.ts';
-import { TALLY_MS } from './tallies.ts';
+import { SLOTS, TALLY_MS, tallyOf } from './tallies.ts';
 
 /** Tallies of one step, some milliseconds of an engine's time: then it is another read's turn. */
-const STEP = 4000;
+const STEP = 4000 / SLOTS;
 
-/** Part of a query's period: whole five minutes; `to` is not included. */
+/** The tallies that begin in this part of a period; `to` is not included. */
 export interface TallyRange {
   readonly from: number;
   readonly to: number;
@@ -24,9 +24,10 @@ export async function inSteps(
 ): Promise<readonly PointCounts[]> {
   const span = Math.max(1, Math.floor(STEP / Math.max(1, endpoints))) * TALLY_MS;
   const counts: PointCounts[] = [];
-  for (let at = from; at < to; at += span) {
+  const first = tallyOf(from);
+  for (let at = first; at < to; at += span) {
     const range = { from: at, to: Math.min(at + span, to) };
-    const found = at === from ? read(range) : turns.fair.run(turns.merchantId, () => read(range));
+    const found = at === first ? read(range) : turns.fair.run(turns.merchantId, () => read(range));
     counts.push(...(await found));
   }
   return counts;

@@ -3,8 +3,9 @@ import { METRIC_STEP_MS } from '../../metrics.ts';
 import type { LogTallies, TalliedAttempt } from '../log-rows.ts';
 import { BUCKETS, bucketOf } from './latency-buckets.ts';
 
-/** The span of one tally, aligned to the epoch. */
-export const TALLY_MS = METRIC_STEP_MS;
+/** The span of one tally, an hour, aligned to the epoch: it has twelve slots of five minutes, so that a day is few rows. */
+export const TALLY_MS = 12 * METRIC_STEP_MS;
+export const SLOTS = TALLY_MS / METRIC_STEP_MS;
 
 /** As they are stored: a number never changes its meaning. */
 export const OUTCOME: Readonly<Record<Outcome['kind'], number>> = {
@@ -14,8 +15,12 @@ export const OUTCOME: Readonly<Record<Outcome['kind'], number>> = {
   refused: 3,
 };
 
-/** Attempts that are counted together: of one event type, outcome and failure code (0 = none), in one bucket of latency. */
+/**
+ * Attempts that are counted together: of one slot, event type, outcome and failure code (0 = none), in one bucket of
+ * latency.
+ */
 export interface Cell {
+  readonly slot: number;
   readonly type: number;
   readonly outcome: number;
   readonly failureCode: number;
@@ -24,57 +29,67 @@ export interface Cell {
 
 const OUTCOMES = 4;
 const FAILURE_CODES = 64;
+const TYPES = 256;
 
 /** The number of attempts by cell. */
 export type Cells = Map<number, number>;
 
-/** Returns a cell as a number: cells of one type and result lie together. */
-function cellOf({ type, outcome, failureCode, bucket }: Cell): number {
-  return ((type * FAILURE_CODES + failureCode) * OUTCOMES + outcome) * BUCKETS + bucket;
+/** What cells that differ only in their latency have in common; they lie together, and so do those of a slot. */
+export type CellGroup = Omit<Cell, 'bucket'>;
+
+function cellOf({ slot, type, outcome, failureCode, bucket }: Cell): number {
+  return (((slot * TYPES + type) * FAILURE_CODES + failureCode) * OUTCOMES + outcome) * BUCKETS + bucket;
 }
 
-export function cellIn(cell: number): Cell {
-  const result = Math.floor(cell / BUCKETS);
-  const typed = Math.floor(result / OUTCOMES);
+export const bucketIn = (cell: number): number => cell % BUCKETS;
+
+/** Returns the number of a cell's group. */
+export const groupIn = (cell: number): number => Math.floor(cell / BUCKETS);
+
+export function toGroup(group: number): CellGroup {
+  const typed = Math.floor(group / OUTCOMES);
+  const slotted = Math.floor(typed / FAILURE_CODES);
   return {
-    type: Math.floor(typed / FAILURE_CODES),
+    slot: Math.floor(slotted / TYPES),
+    type: slotted % TYPES,
     failureCode: typed % FAILURE_CODES,
-    outcome: result % OUTCOMES,
-    bucket: cell % BUCKETS,
+    outcome: group % OUTCOMES,
   };
 }
 
-/** Returns the beginning of the five minutes in which an attempt is counted: those in which it began. */
+/** Returns the beginning of the tally in which an attempt is counted: that in which it began. */
 export function tallyOf(startedAt: number): number {
   return Math.floor(startedAt / TALLY_MS) * TALLY_MS;
 }
 
-/** The tally of one endpoint and five minutes. */
+/** The tally of one endpoint. */
 export interface Tally {
   readonly endpoint: number;
-  /** When the five minutes began, milliseconds since the epoch. */
+  /** When its span began, milliseconds since the epoch. */
   readonly createdAt: number;
   readonly cells: Cells;
 }
 
 export interface EncodedTallies {
-  /** When the first and the last of the five minutes began. */
+  /** When the first and the last tally's span began. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly bytes: Buffer;
 }
 
 /**
- * Tallies in memory. A batch of the journal adds up its attempts in them, and is written as one row; when there are enough
- * such rows, they are added up and merged into the tallies that are stored, in bulk.
+ * Tallies in memory. A batch of the journal adds up its attempts in them, and writes them as one value; when there are
+ * enough such values, they are added up and merged into the tallies that are stored, in bulk.
  */
 export class Tallies implements LogTallies {
-  /** By five minutes and endpoint. */
+  /** By span and endpoint. */
   readonly #tallies = new Map<number, Map<number, Cells>>();
 
   count({ endpoint, startedAt, durationMs, ...cell }: TalliedAttempt): void {
-    const key = cellOf({ ...cell, bucket: bucketOf(durationMs) });
-    const cells = this.#cells(tallyOf(startedAt), endpoint);
+    const createdAt = tallyOf(startedAt);
+    const slot = Math.floor((startedAt - createdAt) / METRIC_STEP_MS);
+    const key = cellOf({ ...cell, slot, bucket: bucketOf(durationMs) });
+    const cells = this.#cells(createdAt, endpoint);
     cells.set(key, (cells.get(key) ?? 0) + 1);
   }
 
@@ -161,8 +176,8 @@ export function eachCell(bytes: Uint8Array, visit: VisitCell): void {
 }
 
 /**
- * Visits tallies that an engine has put together, so that thousands come in one value: of each the number of its five
- * minutes since the epoch and the length of its cells, four bytes each (big-endian), then its cells.
+ * Visits tallies that an engine has put together, so that thousands come in one value: of each the number of its span
+ * since the epoch and the length of its cells, four bytes each (big-endian), then its cells.
  */
 export function eachTally(bytes: Uint8Array, visit: (createdAt: number, cells: Uint8Array) => void): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -144,8 +144,8 @@ CREATE TABLE erasure (
   done_at bigint
 );
 
--- The attempts of one endpoint that began within five minutes, which created_at begins, counted by event type, outcome,
--- failure code and duration (services/store/log/tally).
+-- The attempts of one endpoint that began within an hour, which created_at begins, counted by five minutes, event type,
+-- outcome, failure code and duration (services/store/log/tally).
 CREATE TABLE tally (
   endpoint int NOT NULL,
   created_at bigint NOT NULL,
@@ -153,7 +153,7 @@ CREATE TABLE tally (
 ) PARTITION BY RANGE (created_at);
 
 -- What journal batches counted and the tallies lack: a row for each batch, merged in bulk (tally/tally-writes.ts). first_at and
--- last_at: when the first and the last of its five minutes began.
+-- last_at: the first and the last of its times.
 CREATE TABLE tally_delta (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   first_at bigint NOT NULL,

@@ -8,6 +8,9 @@ export interface EndpointName {
   readonly endpointId: string;
 }
 
+/** The last group of contents whose tallies are merged. */
+export const TALLIED_TO = "SELECT value FROM meta WHERE name = 'attempts_tallied_to'";
+
 /** Reads the tallies, merged and not yet merged. */
 export class MetricReads {
   static readonly endpointsSql = `SELECT e.seq, e.endpoint_id AS endpointId FROM log_merchant m
@@ -17,7 +20,8 @@ export class MetricReads {
       printf('%08X%08X', created_at / ${TALLY_MS}, length(cells)) || hex(cells), ''))
     FROM tally WHERE endpoint = ? AND created_at >= ? AND created_at < ?`;
   /** A bounded number of rows (log/tally/pending-tallies.ts). */
-  static readonly deltasSql = 'SELECT tallies FROM tally_delta WHERE last_at >= ? AND first_at < ?';
+  static readonly deltasSql = `SELECT tallies FROM attempt_content
+    WHERE seq > (${TALLIED_TO}) AND last_at >= ? AND first_at < ?`;
   readonly #endpoints;
   readonly #tallies;
   readonly #deltas;

@@ -3,6 +3,8 @@ import { compressSync, uncompressSync } from 'lz4-napi';
 import { ByteWriter } from '../../../codec/byte-writer.ts';
 import { headerBytesOf, headersIn } from '../../../codec/view/journal-view.ts';
 import type { ResponseKept } from '../../../domain/attempt.ts';
+import type { EncodedTallies } from '../../log/tally/tallies.ts';
+import type { TallyRows } from './tally-rows.ts';
 
 /** The parts of an attempt that its row does not have. */
 export interface AttemptContent {
@@ -51,8 +53,12 @@ export class AttemptContentReads {
 const GROUP = 128;
 const GROUP_BYTES = 64 * 1024;
 
-/** Writes contents: those of attempts recorded in one batch, a group at a time. */
+/**
+ * Writes contents: those of attempts recorded in one batch, a group at a time. The last group of a batch has the batch's
+ * tallies too: in a table of their own they would dirty one more page in each transaction.
+ */
 export class AttemptContentWrites {
+  readonly #tallies: TallyRows;
   readonly #reads: AttemptContentReads;
   readonly #insert;
   readonly #update;
@@ -62,16 +68,19 @@ export class AttemptContentWrites {
   #count = 0;
   readonly #open = new ByteWriter();
 
-  constructor(db: Database) {
+  constructor(db: Database, tallies: TallyRows) {
+    this.#tallies = tallies;
     this.#reads = new AttemptContentReads(db);
-    this.#insert = db.prepare('INSERT INTO attempt_content VALUES (?, ?)');
+    this.#insert = db.prepare('INSERT INTO attempt_content VALUES (?, ?, ?, ?, ?)');
     this.#update = db.prepare('UPDATE attempt_content SET bytes = ? WHERE seq = ?');
     this.#delete = db.prepare('DELETE FROM attempt_content WHERE seq = ?');
-    this.#seq = 1 + Number(db.prepare('SELECT coalesce(max(seq), 0) FROM attempt_content').pluck().get());
+    const last = Number(db.prepare('SELECT coalesce(max(seq), 0) FROM attempt_content').pluck().get());
+    this.#seq = 1 + Math.max(last, tallies.mergedTo);
   }
 
-  /** The group in which the next content will be. */
-  get next(): number {
+  /** Returns the group in which the next content will be. Writes the present one when it is full. */
+  place(): number {
+    if (this.#count >= GROUP || this.#open.length >= GROUP_BYTES) this.#write(null);
     return this.#seq;
   }
 
@@ -83,13 +92,16 @@ export class AttemptContentWrites {
       signature,
     });
     this.#count += 1;
-    if (this.#count >= GROUP || this.#open.length >= GROUP_BYTES) this.flush();
   }
 
-  /** Writes the open group. Called before the transaction ends. */
+  /** Writes the open group, with what the batch has counted. Called before the transaction ends. */
   flush(): void {
-    if (this.#count === 0) return;
-    this.#insert.run(this.#seq, compressSync(this.#open.written));
+    if (this.#count > 0) this.#write(this.#tallies.take());
+  }
+
+  #write(tallies: EncodedTallies | null): void {
+    const { firstAt = null, lastAt = null, bytes = null } = tallies ?? {};
+    this.#insert.run(this.#seq, firstAt, lastAt, bytes, compressSync(this.#open.written));
     this.#seq += 1;
     this.rolledBack();
   }
@@ -126,8 +138,11 @@ export class AttemptContentWrites {
   }
 
   #rewrite(content: number, group: Group): void {
-    if (group.size === 0) this.#delete.run(content);
-    else this.#update.run(encode(group), content);
+    if (group.size > 0) this.#update.run(encode(group), content);
+    else {
+      this.#tallies.mergeTo(content);
+      this.#delete.run(content);
+    }
   }
 }
 

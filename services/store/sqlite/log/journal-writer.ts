@@ -29,8 +29,8 @@ export class JournalWriter {
     this.missed = new MissedRows(db);
     this.events = new EventRows(db, this.missed);
     this.deliveries = new DeliveryRows(db);
-    this.attempts = new AttemptRows(db);
     this.tallies = new TallyRows(db);
+    this.attempts = new AttemptRows(db, this.tallies);
     const { events, deliveries, attempts, missed, tallies } = this;
     this.#fold = new JournalFold({ names, events, deliveries, attempts, missed, health, tallies, feed });
     this.#position = db.prepare('SELECT last FROM journal_position WHERE partition = ?').pluck();
@@ -43,7 +43,6 @@ export class JournalWriter {
     for (const delivery of this.#fold.deliveries) this.deliveries.write(delivery);
     this.events.contents.flush();
     this.attempts.contents.flush();
-    this.tallies.flush();
     await this.#health.flush(tx);
     this.events.index.write();
     this.deliveries.index.write();

@@ -123,7 +123,7 @@ export class SqliteDeliveryLog implements DeliveryLog {
     return deleted;
   }
 
-  /** Deletes tallies whose five minutes ended by then. Every five minutes there are others. */
+  /** Deletes tallies whose hour ended by then. Every hour there are others. */
   async #retainTallies(before: number, limit: number): Promise<number> {
     const last = tallyOf(before) - TALLY_MS;
     if (this.#talliesGoneTo >= last || limit <= 0) return 0;

@@ -1,32 +1,46 @@
 import type { Database } from 'better-sqlite3';
 import type { LogTallies, TalliedAttempt } from '../../log/log-rows.ts';
 import { isFull } from '../../log/tally/pending-tallies.ts';
-import { addCells, encodeCells, Tallies } from '../../log/tally/tallies.ts';
+import { addCells, type EncodedTallies, encodeCells, Tallies } from '../../log/tally/tallies.ts';
+import { TALLIED_TO } from '../lists/metric-reads.ts';
+
+interface Delta {
+  /** Its group of contents. */
+  readonly seq: number;
+  readonly tallies: Buffer;
+}
+
+interface Waiting {
+  readonly mergedTo: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
 
 /**
- * Writes the tallies. Each batch adds one row to the end of `tally_delta`, in its transaction: the tallies of its endpoints
- * lie far apart, and would dirty a page each. Enough such rows are merged into the tallies together.
+ * Writes the tallies. What a batch counted goes into its last group of contents (attempt-contents.ts): the tallies of its
+ * endpoints lie far apart, and would dirty a page each. When enough batches wait, they are merged into the tallies together.
  */
 export class TallyRows implements LogTallies {
   readonly #batch = new Tallies();
-  readonly #add;
   readonly #pending;
   readonly #deltas;
-  readonly #clear;
+  readonly #setMergedTo;
   readonly #read;
   readonly #write;
   readonly #delete;
-  /** The rows that are not merged yet. */
+  /** The last group of contents whose tallies are merged. */
+  #mergedTo = 0;
+  /** The values that are not merged yet. */
   #rows = 0;
   #bytes = 0;
 
   constructor(db: Database) {
-    this.#add = db.prepare('INSERT INTO tally_delta (first_at, last_at, tallies) VALUES (?, ?, ?)');
+    const waiting = `FROM attempt_content WHERE seq > (${TALLIED_TO}) AND tallies IS NOT NULL`;
     this.#pending = db.prepare(
-      'SELECT count(*) AS rows, coalesce(sum(length(tallies)), 0) AS bytes FROM tally_delta',
+      `SELECT (${TALLIED_TO}) AS mergedTo, count(*) AS rows, coalesce(sum(length(tallies)), 0) AS bytes ${waiting}`,
     );
-    this.#deltas = db.prepare('SELECT tallies FROM tally_delta').pluck();
-    this.#clear = db.prepare('DELETE FROM tally_delta');
+    this.#deltas = db.prepare(`SELECT seq, tallies ${waiting} ORDER BY seq`);
+    this.#setMergedTo = db.prepare("UPDATE meta SET value = ? WHERE name = 'attempts_tallied_to'");
     this.#read = db.prepare('SELECT cells FROM tally WHERE endpoint = ? AND created_at = ?').pluck();
     this.#write = db.prepare('INSERT OR REPLACE INTO tally VALUES (?, ?, ?)');
     this.#delete = db.prepare(
@@ -36,18 +50,22 @@ export class TallyRows implements LogTallies {
     this.#count();
   }
 
+  get mergedTo(): number {
+    return this.#mergedTo;
+  }
+
   count(attempt: TalliedAttempt): void {
     this.#batch.count(attempt);
   }
 
-  /** Writes what the batch has counted. */
-  flush(): void {
-    if (this.#batch.isEmpty) return;
-    const { firstAt, lastAt, bytes } = this.#batch.encode();
-    this.#add.run(firstAt, lastAt, bytes);
+  /** Returns what the batch has counted, which is written with its last group of contents; null: nothing. */
+  take(): EncodedTallies | null {
+    if (this.#batch.isEmpty) return null;
+    const encoded = this.#batch.encode();
     this.#batch.clear();
     this.#rows += 1;
-    this.#bytes += bytes.length;
+    this.#bytes += encoded.bytes.length;
+    return encoded;
   }
 
   /** Merges the rows when there are enough. Called at the end of a transaction. */
@@ -65,16 +83,24 @@ export class TallyRows implements LogTallies {
     return deleted;
   }
 
+  /** Merges before this group of contents is deleted. */
+  mergeTo(content: number): void {
+    if (content > this.#mergedTo) this.merge();
+  }
+
   merge(): void {
     if (this.#rows === 0) return;
     const all = new Tallies();
-    for (const bytes of this.#deltas.all() as Buffer[]) all.add(bytes);
+    for (const { seq, tallies } of this.#deltas.all() as Delta[]) {
+      all.add(tallies);
+      this.#mergedTo = seq;
+    }
     for (const { endpoint, createdAt, cells } of all.list) {
       const stored = this.#read.get(endpoint, createdAt) as Buffer | undefined;
       if (stored) addCells(cells, stored);
       this.#write.run(endpoint, createdAt, encodeCells(cells));
     }
-    this.#clear.run();
+    this.#setMergedTo.run(this.#mergedTo);
     this.#rows = 0;
     this.#bytes = 0;
   }
@@ -85,7 +111,8 @@ export class TallyRows implements LogTallies {
   }
 
   #count(): void {
-    const { rows, bytes } = this.#pending.get() as { readonly rows: number; readonly bytes: number };
+    const { mergedTo, rows, bytes } = this.#pending.get() as Waiting;
+    this.#mergedTo = mergedTo;
     this.#rows = rows;
     this.#bytes = bytes;
   }

@@ -8,6 +8,8 @@ export const logTables = `
 INSERT INTO meta VALUES
   ('event_indexed_to', 0), ('delivery_indexed_to', 0),
   ('feed_listed_to', 0), ('event_listed_to', 0), ('delivery_listed_to', 0),
+  -- The last group of contents whose tallies are merged.
+  ('attempts_tallied_to', 0),
   -- The positions of the walks by age that remove bodies.
   ('event_bodies_removed_to', 0), ('delivery_bodies_removed_to', 0);
 
@@ -127,8 +129,16 @@ CREATE TABLE attempt (
 ) STRICT;
 
 -- The responses and signatures of attempts, in groups of attempts that were recorded together: headers are much alike. The
--- format is that of log/attempt-contents.ts.
-CREATE TABLE attempt_content (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+-- format is that of log/attempt-contents.ts. tallies: in the last group of a journal batch, what the batch counted
+-- (log/tally-rows.ts). Of groups after attempts_tallied_to, the tallies lack it. first_at and last_at: the first and the
+-- last of its times.
+CREATE TABLE attempt_content (
+  seq INTEGER PRIMARY KEY,
+  first_at INTEGER,
+  last_at INTEGER,
+  tallies BLOB,
+  bytes BLOB NOT NULL
+) STRICT;
 
 -- A row for each event that was skipped for an endpoint while it was disabled, or whose delivery ended without success;
 -- deleted when the endpoint has received the event after all. So there are few rows, and neither routing nor delivering
@@ -142,23 +152,14 @@ CREATE TABLE missed (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX missed_event ON missed (event);
 
--- The attempts of one endpoint that began within five minutes, which created_at begins, counted by event type, outcome,
--- failure code and duration (services/store/log/tally).
+-- The attempts of one endpoint that began within an hour, which created_at begins, counted by five minutes, event type,
+-- outcome, failure code and duration (services/store/log/tally).
 CREATE TABLE tally (
   endpoint INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   cells BLOB NOT NULL,
   PRIMARY KEY (endpoint, created_at)
 ) STRICT, WITHOUT ROWID;
-
--- What journal batches counted and the tallies lack: a row for each batch, merged in bulk (log/tally-rows.ts). first_at and
--- last_at: when the first and the last of its five minutes began.
-CREATE TABLE tally_delta (
-  seq INTEGER PRIMARY KEY,
-  first_at INTEGER NOT NULL,
-  last_at INTEGER NOT NULL,
-  tallies BLOB NOT NULL
-) STRICT;
 
 -- A row for each thing that happened, in the order of recording. ref and detail by kind (feed/feed-writes.ts). The rows are
 -- small and appended. The newest row is never deleted, so no number is given twice.
