@@ -189,10 +189,10 @@ export const SPECIAL_RUNS = {
   reads: special({
     title: 'reads of a large store',
     of: 'a part',
-    full: { seconds: 60, endpoints: 100_000, events: 2_000_000 },
+    full: { seconds: 120, endpoints: 100_000, events: 2_000_000 },
     quick: { seconds: 10, endpoints: 2000, events: 200_000 },
     async measure(run, { seconds, ...sizes }): Promise<ReadsResult | PortReadsResult> {
-      if (run.store === 'postgres') return measurePortReads({ ...sizes, seconds: 4 * seconds });
+      if (run.store === 'postgres') return measurePortReads({ ...sizes, seconds: 2 * seconds });
       return measureReads({ ...run, seconds, sizes, eventsPerSecond: EVENTS_PER_SECOND });
     },
     text: (figures) => ('leaves' in figures ? portReadsText(figures) : readsText(figures)),

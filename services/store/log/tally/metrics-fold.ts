@@ -10,20 +10,25 @@ import { EVENT_TYPE, FAILURE_CODE } from '../codes.ts';
 import { BUCKETS, percentile } from './latency-buckets.ts';
 import {
   bucketIn,
-  type CellGroup,
   type Cells,
   eachCell,
   eachTally,
-  groupIn,
+  failureCodeIn,
   OUTCOME,
-  toGroup,
+  outcomeIn,
+  slotIn,
+  typeIn,
 } from './tallies.ts';
 
 /** The failures in which a receiver was asked, so that the attempt's duration says how long it took. */
 const TIMED: readonly FailureCode[] = [
   ...(['response_timeout', 'http_1xx', 'http_3xx', 'http_4xx', 'http_5xx', 'endpoint_gone'] as const),
 ];
-const TIMED_CODES: ReadonlySet<number> = new Set([0, ...TIMED.map((code) => FAILURE_CODE.of[code])]);
+/** By code; 0 is a success. */
+const IS_TIMED = Array.from(
+  { length: 64 },
+  (_, code) => code === 0 || TIMED.some((each) => FAILURE_CODE.of[each] === code),
+);
 
 /** The counts of one point of one series. */
 export interface PointCounts {
@@ -34,13 +39,6 @@ export interface PointCounts {
   failed: number;
   /** Of those whose receiver was asked, by bucket of latency. */
   readonly buckets: Uint32Array;
-}
-
-/** Counts that get the attempts of a group. */
-interface Target {
-  readonly counts: PointCounts;
-  readonly isFailed: boolean;
-  readonly isTimed: boolean;
 }
 
 export type FoldedQuery = Pick<MetricsQuery, 'from' | 'to' | 'step' | 'by' | 'type'>;
@@ -67,36 +65,30 @@ export class MetricsFold {
     eachTally(tallies, (createdAt, cells) => eachCell(cells, this.#adding(endpoint, createdAt)));
   }
 
-  /** Returns what adds the cells of a tally. Cells of a group follow one another: its point is looked up once. */
+  /**
+   * Returns what adds the cells of a tally. A day has some hundred thousand, most of them in a group of their own: nothing is
+   * allocated for each, and a point is looked up when it is another one.
+   */
   #adding(endpoint: number, createdAt: number): (cell: number, count: number) => void {
-    let group = -1;
-    let target: Target | null = null;
+    const { from, to, step, by } = this.#query;
+    const type = this.#type;
+    let [lastSeries, lastPoint] = [-1, -1];
+    let counts: PointCounts | undefined;
     return (cell, count) => {
-      if (groupIn(cell) !== group) {
-        group = groupIn(cell);
-        target = this.#target(endpoint, createdAt, toGroup(group));
+      const at = createdAt + slotIn(cell) * METRIC_STEP_MS;
+      if (at < from || at >= to || (type !== null && typeIn(cell) !== type)) return;
+      const series = seriesOf(by, cell, endpoint);
+      if (series === null) return;
+      const point = Math.floor((at - from) / step);
+      if (counts === undefined || series !== lastSeries || point !== lastPoint) {
+        counts = this.#point(series, point);
+        [lastSeries, lastPoint] = [series, point];
       }
-      if (target === null) return;
-      const { counts, isFailed, isTimed } = target;
       counts.attempts += count;
-      if (isFailed) counts.failed += count;
-      if (!isTimed) return;
+      if (outcomeIn(cell) !== OUTCOME.delivered) counts.failed += count;
+      if (!IS_TIMED[failureCodeIn(cell)]) return;
       const bucket = bucketIn(cell);
       counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + count;
-    };
-  }
-
-  /** Null: the query does not have these attempts. */
-  #target(endpoint: number, createdAt: number, group: CellGroup): Target | null {
-    const { from, to, step, by } = this.#query;
-    const at = createdAt + group.slot * METRIC_STEP_MS;
-    if (at < from || at >= to || (this.#type !== null && group.type !== this.#type)) return null;
-    const series = seriesOf(by, group, endpoint);
-    if (series === null) return null;
-    return {
-      counts: this.#point(series, Math.floor((at - from) / step)),
-      isFailed: group.outcome !== OUTCOME.delivered,
-      isTimed: TIMED_CODES.has(group.failureCode),
     };
   }
 
@@ -119,17 +111,17 @@ export class MetricsFold {
   }
 }
 
-/** Returns the series of a group; null: it has none, because the attempt did not fail. */
-function seriesOf(by: MetricGroup | undefined, group: CellGroup, endpoint: number): number | null {
+/** Returns the series of a cell; null: it has none, because the attempt did not fail. */
+function seriesOf(by: MetricGroup | undefined, cell: number, endpoint: number): number | null {
   switch (by) {
     case undefined:
       return 0;
     case 'outcome':
-      return group.outcome;
+      return outcomeIn(cell);
     case 'code':
-      return group.failureCode === 0 ? null : group.failureCode;
+      return failureCodeIn(cell) || null;
     case 'type':
-      return group.type;
+      return typeIn(cell);
     case 'endpoint':
       return endpoint;
   }

@@ -1,10 +1,10 @@
 import type { FairTurns } from '../../../process/fair-turns.ts';
 import type { MetricsQuery } from '../../metrics.ts';
 import type { PointCounts } from './metrics-fold.ts';
-import { SLOTS, TALLY_MS, tallyOf } from './tallies.ts';
+import { TALLY_MS, tallyOf } from './tallies.ts';
 
 /** Tallies of one step, some milliseconds of an engine's time: then it is another read's turn. */
-const STEP = 4000 / SLOTS;
+const STEP = 1200;
 
 /** The tallies that begin in this part of a period; `to` is not included. */
 export interface TallyRange {

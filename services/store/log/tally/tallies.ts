@@ -1,11 +1,10 @@
 import type { Outcome } from '../../../domain/outcome.ts';
 import { METRIC_STEP_MS } from '../../metrics.ts';
 import type { LogTallies, TalliedAttempt } from '../log-rows.ts';
-import { BUCKETS, bucketOf } from './latency-buckets.ts';
+import { bucketOf } from './latency-buckets.ts';
 
 /** The span of one tally, an hour, aligned to the epoch: it has twelve slots of five minutes, so that a day is few rows. */
 export const TALLY_MS = 12 * METRIC_STEP_MS;
-export const SLOTS = TALLY_MS / METRIC_STEP_MS;
 
 /** As they are stored: a number never changes its meaning. */
 export const OUTCOME: Readonly<Record<Outcome['kind'], number>> = {
@@ -27,35 +26,22 @@ export interface Cell {
   readonly bucket: number;
 }
 
-const OUTCOMES = 4;
-const FAILURE_CODES = 64;
-const TYPES = 256;
+/** The place of each part in the number of a cell, which has 26 bits: cells of one slot, type and result lie together. */
+const BITS = { outcome: 6, failureCode: 8, type: 14, slot: 22 } as const;
 
 /** The number of attempts by cell. */
 export type Cells = Map<number, number>;
 
-/** What cells that differ only in their latency have in common; they lie together, and so do those of a slot. */
-export type CellGroup = Omit<Cell, 'bucket'>;
-
 function cellOf({ slot, type, outcome, failureCode, bucket }: Cell): number {
-  return (((slot * TYPES + type) * FAILURE_CODES + failureCode) * OUTCOMES + outcome) * BUCKETS + bucket;
+  const result = (failureCode << BITS.failureCode) | (outcome << BITS.outcome);
+  return (slot << BITS.slot) | (type << BITS.type) | result | bucket;
 }
 
-export const bucketIn = (cell: number): number => cell % BUCKETS;
-
-/** Returns the number of a cell's group. */
-export const groupIn = (cell: number): number => Math.floor(cell / BUCKETS);
-
-export function toGroup(group: number): CellGroup {
-  const typed = Math.floor(group / OUTCOMES);
-  const slotted = Math.floor(typed / FAILURE_CODES);
-  return {
-    slot: Math.floor(slotted / TYPES),
-    type: slotted % TYPES,
-    failureCode: typed % FAILURE_CODES,
-    outcome: group % OUTCOMES,
-  };
-}
+export const bucketIn = (cell: number): number => cell & 0x3f;
+export const outcomeIn = (cell: number): number => (cell >> BITS.outcome) & 3;
+export const failureCodeIn = (cell: number): number => (cell >> BITS.failureCode) & 0x3f;
+export const typeIn = (cell: number): number => (cell >> BITS.type) & 0xff;
+export const slotIn = (cell: number): number => cell >> BITS.slot;
 
 /** Returns the beginning of the tally in which an attempt is counted: that in which it began. */
 export function tallyOf(startedAt: number): number {
