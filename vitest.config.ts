@@ -22,7 +22,10 @@ function files(names: readonly string[]): string[] {
   });
 }
 
-/** Suites that mostly wait, and whose assertions do not depend on how fast the machine is. */
+/**
+ * Suites of many processes that mostly wait, and whose assertions do not depend on how fast the machine is. The quick tier
+ * has few of them: they run beside its others, at whose end they would leave a core idle.
+ */
 const FEW_AT_ONCE = files([
   'api/schemathesis',
   'guarantees/full-disk',
@@ -41,6 +44,7 @@ const FEW_AT_ONCE = files([
   'guarantees/postgres/kill-loop',
   'guarantees/postgres/move',
   'guarantees/postgres/outage',
+  'guarantees/postgres/schemathesis',
   'guarantees/recovery',
   'guarantees/silent/hung-broker',
   'guarantees/silent/postgres',
@@ -62,8 +66,10 @@ const ALONE = files([
  * Suites that change their process (its folder, its time, a module, a variable, a global), or measure its memory. The
  * others of the group share processes, so that each module is loaded once in each.
  */
-const OWN_PROCESS = SUITES.filter(
-  (path) => ![...FEW_AT_ONCE, ...ALONE].includes(path) && CHANGES_PROCESS.test(readFileSync(path, 'utf8')),
+const OWN_PROCESS = SUITES.filter((path) =>
+  FEW_AT_ONCE.includes(path)
+    ? tier === 'quick'
+    : !ALONE.includes(path) && CHANGES_PROCESS.test(readFileSync(path, 'utf8')),
 );
 
 /** Suites that take long although their files are short. */
@@ -158,7 +164,7 @@ export default defineConfig({
         ...{ name: 'together', order: 0, workers: AT_ONCE, isolate: false },
         ...{ suites: ['test/**/*.test.ts'], except: ELSEWHERE },
       }),
-      group({ name: 'few at once', order: 1, workers: 2, suites: FEW_AT_ONCE }),
+      group({ name: 'few at once', order: 1, workers: 2, suites: FEW_AT_ONCE, except: OWN_PROCESS }),
       group({ name: 'alone', order: 2, workers: 1, suites: ALONE }),
     ],
   },
