@@ -1,6 +1,6 @@
-/** Guarantee: a key opens what is its merchant's, and nothing else (test/support/api/access-suite.ts); one api. */
+/** Guarantee: a key opens what is its merchant's, and nothing else (test/contract/api/access-suite.ts); one api. */
 import { expect, test } from 'vitest';
-import { accessSuite, CASES } from '../support/api/access-suite.ts';
+import { accessSuite, CASES } from '../contract/api/access-suite.ts';
 import { exampleBody, keySchemeOf } from '../support/api/openapi-check.ts';
 import { startTestApi } from '../support/api/test-api.ts';
 import { KEYS } from '../support/api/wrong-keys.ts';

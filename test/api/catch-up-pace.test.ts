@@ -1,14 +1,15 @@
 /** The pace of reading what is past: per key, whatever the number of its streams, and in all, each key in turn. */
 import { expect, test } from 'vitest';
-import { CatchUpPace } from '../../services/api/stream/catch-up-pace.ts';
+import { FEED_PAGES } from '../../services/api/routes/event-feed.ts';
+import { CatchUpPace, STREAM_PAGES } from '../../services/api/stream/catch-up-pace.ts';
 import { SimulatedClock } from '../support/simulated-clock.ts';
 
 const NEVER = new AbortController().signal;
 
-/** Ten streams of each key that read as fast as they may; returns the pages of each key within some seconds. */
-async function pagesOf(keys: readonly string[], seconds: number): Promise<number[]> {
+/** Ten readers of each key that read as fast as they may; returns the pages of each key within some seconds. */
+async function pagesOf(keys: readonly string[], seconds: number, rates = STREAM_PAGES): Promise<number[]> {
   const clock = new SimulatedClock();
-  const pace = new CatchUpPace(clock);
+  const pace = new CatchUpPace(clock, rates);
   const pages = new Map(keys.map((key) => [key, 0]));
   const read = async (key: string) => {
     for (;;) {
@@ -36,4 +37,17 @@ test('all keys read 125 pages a second, each as many', async () => {
   expect(sum).toBeGreaterThan(960);
   expect(sum).toBeLessThanOrEqual(1006);
   expect(Math.max(...pages) - Math.min(...pages)).toBeLessThan(10);
+});
+
+test('a key reads six pages of the event feed a second and two at once, so that 10,000 events take three seconds', async () => {
+  const [pages = 0] = await pagesOf(['one'], 3, FEED_PAGES);
+  expect(pages).toBe(20);
+});
+
+test('all keys read 25 pages of the event feed a second', async () => {
+  const pages = await pagesOf(['one', 'two', 'three', 'four', 'five', 'six'], 8, FEED_PAGES);
+  const sum = pages.reduce((all, each) => all + each, 0);
+  expect(sum).toBeGreaterThan(195);
+  expect(sum).toBeLessThanOrEqual(205);
+  expect(Math.max(...pages) - Math.min(...pages)).toBeLessThan(5);
 });

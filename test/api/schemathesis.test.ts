@@ -1,12 +1,12 @@
-/** Guarantee: the service does what its description says (test/support/api/schemathesis-suite.ts); one process. */
+/** Guarantee: the service does what its description says (test/contract/api/schemathesis-suite.ts); one process. */
 import { rmSync } from 'node:fs';
-import { describeWithSchemathesis } from '../support/api/schemathesis.ts';
 import {
   EXAMPLES_MIN,
   FUZZED_ENVIRONMENT,
   schemathesisSuite,
   type Tested,
-} from '../support/api/schemathesis-suite.ts';
+} from '../contract/api/schemathesis-suite.ts';
+import { describeWithSchemathesis } from '../support/api/schemathesis.ts';
 import { startLoggingReceiver } from '../support/receivers/logging-receiver.ts';
 import { addMerchant } from '../support/service/add-merchant.ts';
 import { prepareSetup, startService } from '../support/service/system.ts';

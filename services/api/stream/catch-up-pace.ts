@@ -1,10 +1,17 @@
 import type { Clock } from '../../process/clock.ts';
 import { type Rate, TokenBucket } from '../../process/token-bucket.ts';
 
-/** Pages that the streams of one key read of what is past. A page has 200 entries and costs 2 ms. */
-const OF_A_KEY: Rate = { perSecond: 50, burst: 100 };
-/** Pages that all streams of this process read of what is past: a quarter of a core. */
-const OF_ALL: Rate = { perSecond: 125, burst: 5 };
+/** Pages that one key, and all of this process, read of what is past. */
+export interface PagesRead {
+  readonly ofKey: Rate;
+  readonly ofAll: Rate;
+}
+
+/** Pages of streams. One has 200 entries and costs 2 ms: all together take a quarter of a core. */
+export const STREAM_PAGES: PagesRead = {
+  ofKey: { perSecond: 50, burst: 100 },
+  ofAll: { perSecond: 125, burst: 5 },
+};
 
 interface Reader {
   readonly pages: TokenBucket;
@@ -13,27 +20,30 @@ interface Reader {
 }
 
 /**
- * The pace at which streams read what is past: so many pages a second for each key, whatever the number of its streams,
- * and for all keys together, each in turn. A key that opens its streams again and again keeps its pace.
+ * The pace at which streams, and readers of the event feed, read what is past: so many pages a second for each key, whatever
+ * the number of its streams, and for all keys together, each in turn. A key that opens its streams again and again keeps
+ * its pace.
  */
 export class CatchUpPace {
   readonly #clock: Clock;
+  readonly #rates: PagesRead;
   readonly #all: TokenBucket;
   /** By key; the one whose turn is next comes first. */
   readonly #readers = new Map<string, Reader>();
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, rates: PagesRead) {
     this.#clock = clock;
-    this.#all = new TokenBucket(clock, OF_ALL);
+    this.#rates = rates;
+    this.#all = new TokenBucket(clock, rates.ofAll);
   }
 
-  /** Resolves when a stream of a key may read one more page, or when the signal fires: then no page is counted. */
+  /** Resolves when a reader with a key may read one more page, or when the signal fires: then no page is counted. */
   turn(keyId: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const reader = this.#readers.get(keyId) ?? {
-        pages: new TokenBucket(this.#clock, OF_A_KEY),
+        pages: new TokenBucket(this.#clock, this.#rates.ofKey),
         waiting: new Set(),
       };
       this.#readers.set(keyId, reader);

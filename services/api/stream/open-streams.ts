@@ -2,7 +2,7 @@ import type { Clock } from '../../process/clock.ts';
 import { type Rate, TokenBucket } from '../../process/token-bucket.ts';
 import type { Store } from '../../store/store.ts';
 import { ApiError } from '../problem.ts';
-import { CatchUpPace } from './catch-up-pace.ts';
+import { CatchUpPace, STREAM_PAGES } from './catch-up-pace.ts';
 import { MerchantTail } from './merchant-tail.ts';
 import type { EndReason } from './stream-text.ts';
 import { WritePace } from './write-pace.ts';
@@ -80,7 +80,7 @@ export class OpenStreams {
   constructor(deps: OpenStreamsDeps) {
     this.#deps = deps;
     this.#writes = new WritePace(deps.clock);
-    this.#reads = new CatchUpPace(deps.clock);
+    this.#reads = new CatchUpPace(deps.clock, STREAM_PAGES);
   }
 
   /** The number of places that are taken. */

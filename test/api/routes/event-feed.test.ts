@@ -74,6 +74,23 @@ test('has every event once, oldest first as recorded, and continues from its las
   expect(listed).toEqual(first.items[0]);
 });
 
+test('is read at a pace: a page waits for its turn, and nothing else does', async () => {
+  await start();
+  const startedAt = api.clock.now();
+  for (let page = 0; page < 5; page += 1) expect((await api.call('GET', FEED)).status).toBe(200);
+  // Two at once, then six a second.
+  expect(api.clock.now() - startedAt).toBeGreaterThanOrEqual(495);
+  let waiting = 20;
+  const pages = Array.from({ length: waiting }, () =>
+    api.call('GET', FEED).then(() => {
+      waiting -= 1;
+    }),
+  );
+  expect((await api.call('GET', '/merchant/events')).status).toBe(200);
+  expect(waiting).toBeGreaterThan(10);
+  await Promise.all(pages);
+});
+
 test('has the body in the version asked for, with the fields that the merchant may see, until it is erased', async () => {
   const apply = await start();
   const events = [numbered(1), eventNumber(api.merchantId, 2, { entityId: randomUUID() })];

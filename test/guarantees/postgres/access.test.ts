@@ -1,8 +1,8 @@
 /**
- * Guarantee: a key opens what is its merchant's, and nothing else (test/support/api/access-suite.ts); two apis on one
+ * Guarantee: a key opens what is its merchant's, and nothing else (test/contract/api/access-suite.ts); two apis on one
  * PostgreSQL that answer in turn.
  */
-import { accessSuite } from '../../support/api/access-suite.ts';
+import { accessSuite } from '../../contract/api/access-suite.ts';
 import { onDatabase } from '../../support/api/test-api.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 

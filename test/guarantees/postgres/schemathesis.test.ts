@@ -1,14 +1,15 @@
 /**
  * Guarantee: two apis on PostgreSQL behind one address, which answer in turn, do what their description says
- * (test/support/api/schemathesis-suite.ts). They get half of the generated requests.
+ * (test/contract/api/schemathesis-suite.ts). They get half of the generated requests.
  */
-import { describeWithSchemathesis } from '../../support/api/schemathesis.ts';
+
 import {
   EXAMPLES_MIN,
   FUZZED_ENVIRONMENT,
   schemathesisSuite,
   type Tested,
-} from '../../support/api/schemathesis-suite.ts';
+} from '../../contract/api/schemathesis-suite.ts';
+import { describeWithSchemathesis } from '../../support/api/schemathesis.ts';
 import { describeWithKafka } from '../../support/kafka/suites.ts';
 import { describeWithPostgres } from '../../support/postgres/suites.ts';
 import { addMerchant } from '../../support/service/add-merchant.ts';

@@ -8,6 +8,16 @@ import { PLATFORM_SCOPES, type PlatformScope } from '../../../services/domain/ac
 import { createKey } from '../../../services/management/keys.ts';
 import { systemRandom } from '../../../services/process/random.ts';
 import { OPERATOR } from '../../../services/store/change.ts';
+import { exampleBody, isStream, keySchemeOf, operations } from '../../support/api/openapi-check.ts';
+import { producerKey } from '../../support/api/routed-api.ts';
+import {
+  type Answer,
+  type CallOptions,
+  ENDPOINTS,
+  type TestApi,
+  type TestApiOptions,
+} from '../../support/api/test-api.ts';
+import { KEYS } from '../../support/api/wrong-keys.ts';
 import {
   ANY_TEXT,
   ID_CLASSES,
@@ -16,11 +26,7 @@ import {
   MALFORMED_IDS,
   NOT_FOUND,
   OwnedIds,
-} from '../models/owned-ids.ts';
-import { exampleBody, isStream, keySchemeOf, operations } from './openapi-check.ts';
-import { producerKey } from './routed-api.ts';
-import { type Answer, type CallOptions, ENDPOINTS, type TestApi, type TestApiOptions } from './test-api.ts';
-import { KEYS } from './wrong-keys.ts';
+} from '../../support/models/owned-ids.ts';
 
 let api: TestApi;
 let owned: OwnedIds;

@@ -11,13 +11,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { entityKindsOf, subTypesOf } from '../../../services/domain/catalog/catalog.ts';
 import { API_VERSIONS } from '../../../services/domain/endpoint.ts';
 import { ALL_KINDS } from '../../samples/sample-options.ts';
-import { eventually } from '../eventually.ts';
-import { runProgram } from '../python-environment.ts';
-import type { LoggingReceiver } from '../receivers/logging-receiver.ts';
-import { jsonEventOf } from '../records/events.ts';
-import { MerchantClient } from '../service/merchant-client.ts';
-import type { Service, ServiceSetup } from '../service/system.ts';
-import { operations } from './openapi-check.ts';
+import { operations } from '../../support/api/openapi-check.ts';
+import { eventually } from '../../support/eventually.ts';
+import { runProgram } from '../../support/python-environment.ts';
+import type { LoggingReceiver } from '../../support/receivers/logging-receiver.ts';
+import { jsonEventOf } from '../../support/records/events.ts';
+import { MerchantClient } from '../../support/service/merchant-client.ts';
+import type { Service, ServiceSetup } from '../../support/service/system.ts';
 
 const INSTALL_MS = 300_000;
 /** A hang is a failure too: a run takes two minutes on two cores. */
