@@ -1,5 +1,5 @@
 /**
- * Two tiers of suites: `npm test` runs the quick one in at most ten minutes, `npm run test:all` everything. A suite is quick
+ * Two tiers of suites: `npm test` runs the quick one in some twenty minutes, `npm run test:all` everything. A suite is quick
  * unless a row here says otherwise. CONTRIBUTING.md shows this table.
  */
 

@@ -179,7 +179,7 @@ function createApp(
   route(app, '/merchant/deliveries', { get: open(listAllDeliveries(context)) });
   route(app, '/merchant/metrics', { get: open(getMetrics(context)) });
   route(app, '/merchant/events', {
-    get: [known, ofOrder(feed, general, context.clock), ...validated, listEvents(context)],
+    get: [known, ofOrder(feed, general, context), ...validated, listEvents(context)],
   });
   route(app, '/merchant/stream', { get: open(streamEvents(context, makeStreams(context, deps))) });
   route(app, '/merchant/events/{event_id}', { get: open(getEvent(context)) });

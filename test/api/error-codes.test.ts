@@ -1,5 +1,5 @@
 /**
- * Every error code of the API is expected by a test in this folder, and an unexpected error has one code of its own.
+ * Every error code of the API is expected by a test in this folder or in `test/contract/api`, and an unexpected error has one code of its own.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import express from 'express';
@@ -8,11 +8,12 @@ import { expect, test } from 'vitest';
 import { ERROR_CODES } from '../../services/api/error-codes.ts';
 import { problemHandler } from '../../services/api/problem.ts';
 
-const folder = new URL('./', import.meta.url);
-const OTHERS = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-  (name) => name.endsWith('.test.ts') && name !== 'openapi.test.ts',
-);
-const text = OTHERS.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
+const FOLDERS = ['./', '../contract/api/'].map((path) => new URL(path, import.meta.url));
+const text = FOLDERS.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && name !== 'openapi.test.ts')
+    .map((name) => readFileSync(new URL(name, folder), 'utf8')),
+).join('\n');
 
 test.each(Object.keys(ERROR_CODES))('the error code %s is expected by a test', (code) => {
   expect(text).toMatch(new RegExp(`['\\s]${code}'`));

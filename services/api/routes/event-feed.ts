@@ -38,7 +38,11 @@ export function isFeed(query: URLSearchParams): boolean {
 }
 
 /** Counts a request for the event feed, or for bodies, in one class, and every other in another. Those of the feed are paced. */
-export function ofOrder(feed: RequestHandler, others: RequestHandler, clock: Clock): RequestHandler {
+export function ofOrder(
+  feed: RequestHandler,
+  others: RequestHandler,
+  { clock, stopping }: Pick<ApiContext, 'clock' | 'stopping'>,
+): RequestHandler {
   const pace = new CatchUpPace(clock, FEED_PAGES);
   return (request, response, next) => {
     if (!isOfFeed(queryOf(request))) return others(request, response, next);
@@ -46,7 +50,10 @@ export function ofOrder(feed: RequestHandler, others: RequestHandler, clock: Clo
       if (refused) return next(refused);
       const closed = new AbortController();
       response.once('close', () => closed.abort());
-      void pace.turn(String(response.locals.keyId), closed.signal).then(() => next());
+      const over = AbortSignal.any([closed.signal, stopping]);
+      void pace.turn(String(response.locals.keyId), over).then(() => {
+        if (!closed.signal.aborted) next();
+      });
     });
   };
 }
