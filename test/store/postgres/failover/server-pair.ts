@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { type LocalPostgres, startLocalPostgres } from '../../../../scripts/local-postgres/server.ts';
 import { systemClock } from '../../../../services/process/clock.ts';
 import { parsePostgresUrl } from '../../../../services/store/postgres/client/postgres-address.ts';
@@ -6,6 +7,7 @@ import { openPostgresStore } from '../../../../services/store/postgres/postgres-
 import type { Store } from '../../../../services/store/store.ts';
 import type { Logger } from '../../../../services/telemetry/logger.ts';
 import { TEST_POLICY } from '../../../contract/store-place.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { HOUR_MS } from '../../../support/records/journal-entries.ts';
 import { TEST_RING } from '../../../support/records/key-ring.ts';
 
@@ -17,7 +19,7 @@ export interface ServerPair {
   readonly standby: LocalPostgres;
   /** Opens a store that knows both; `url` names other hosts. */
   open(options?: { readonly url?: string; readonly log?: Logger }): Promise<Store>;
-  /** Promotes the standby after a crash of the primary. What was committed while `work` ran is lost. */
+  /** Promotes the standby after a crash of the primary. What was committed while `work` ran is lost, and nothing before. */
   failOver(work: () => Promise<void>): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -44,6 +46,7 @@ export async function startServerPair(): Promise<ServerPair> {
       return store;
     },
     async failOver(work) {
+      await hasAll(primary);
       await standby.stop();
       await work();
       await primary.kill();
@@ -60,6 +63,22 @@ export async function startServerPair(): Promise<ServerPair> {
   async function startMigrated(of: LocalPostgres): Promise<LocalPostgres> {
     await migrateServer(of);
     return startLocalPostgres({ environment, standbyOf: of });
+  }
+}
+
+/** Polls until the standby has on its disk whatever the primary has committed. */
+async function hasAll(primary: LocalPostgres): Promise<void> {
+  const client = new pg.Client({ connectionString: primary.url() });
+  await client.connect();
+  try {
+    await eventually('the standby has everything', async () => {
+      const { rows } = await client.query(
+        'SELECT count(*) > 0 AND bool_and(flush_lsn >= pg_current_wal_flush_lsn()) AS all FROM pg_stat_replication',
+      );
+      return rows[0].all === true;
+    });
+  } finally {
+    await client.end();
   }
 }
 
