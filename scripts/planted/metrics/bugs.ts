@@ -63,7 +63,7 @@ export const METRIC_BUGS: readonly PlantedBug[] = [
     text: 'const slot = Math.floor((startedAt - createdAt) / METRIC_STEP_MS);',
     replacement: 'const slot = 0;',
     test: SQLITE,
-    title: 'equal the log after more batches',
+    title: 'have a point for each step, also an empty one',
   },
   {
     id: 'failed-batch-counted',
