@@ -24,7 +24,7 @@ function files(names: readonly string[]): string[] {
 
 /**
  * Suites of many processes that mostly wait, and whose assertions do not depend on how fast the machine is. The quick tier
- * has few of them: they run beside its others, at whose end they would leave a core idle.
+ * has few of them and runs them beside its other suites: alone at the end they would leave a core idle.
  */
 const FEW_AT_ONCE = files([
   'api/schemathesis',

@@ -83,12 +83,12 @@ export function percentile(sorted: ArrayLike<number>, p: number): number {
   return sorted[index] ?? Number.NaN;
 }
 
-/** The same of values in any order. */
-export function percentileOf(p: number, values: readonly number[]): number {
+/** Returns the percentile of values in any order. */
+export function percentileOf(values: readonly number[], p: number): number {
   return percentile(Float64Array.from(values).sort(), p);
 }
 
-export const median = (values: readonly number[]): number => percentileOf(0.5, values);
+export const median = (values: readonly number[]): number => percentileOf(values, 0.5);
 
 /** Latency of deliveries: from just before the event is posted until the last byte of the webhook is read. */
 export interface Latency {

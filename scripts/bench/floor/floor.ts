@@ -87,6 +87,6 @@ export function floorOf(turns: readonly FloorSamples[]): Floor {
     diskAndRequestMs,
     produceAndFetchMs,
     ms: diskAndRequestMs + (produceAndFetchMs ?? 0),
-    p99Ms: percentileOf(0.99, both) + (isKafka ? percentileOf(0.99, produceAndFetch) : 0),
+    p99Ms: percentileOf(both, 0.99) + (isKafka ? percentileOf(produceAndFetch, 0.99) : 0),
   };
 }

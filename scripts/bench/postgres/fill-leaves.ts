@@ -162,7 +162,10 @@ async function fillOfDeliveries({ rows }: Statements, { suffix }: Leaf): Promise
   );
 }
 
-/** A tally of each endpoint, most of them another merchant's, and hour: in each slot 20 cells with an attempt each. */
+/**
+ * Fills a tally for each endpoint and hour: 20 cells with an attempt each in every five minutes. Most of the endpoints are another
+ * merchant's.
+ */
 async function fillTallies({ rows }: Statements, { suffix, from }: Leaf, leafMs: number): Promise<void> {
   const tallies = new Tallies();
   for (let startedAt = 0; startedAt < TALLY_MS; startedAt += METRIC_STEP_MS)

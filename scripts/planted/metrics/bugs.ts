@@ -42,7 +42,7 @@ export const METRIC_BUGS: readonly PlantedBug[] = [
     id: 'removed-before-merged',
     bug: 'what a batch counted is lost when its attempts are removed before it was merged',
     file: 'services/store/sqlite/log/attempt-contents.ts',
-    text: '      this.#tallies.mergeTo(content);\n',
+    text: '      this.#tallies.mergeBeforeDeleting(content);\n',
     replacement: '',
     test: ATTEMPT_CONTENTS,
     title: 'keep what their batch counted',

@@ -15,8 +15,8 @@ import { CatchUpPace, type PagesRead } from '../stream/catch-up-pace.ts';
 /** The most items of a page that is no page of the feed. */
 export const LIST_LIMIT_MAX = 100;
 /**
- * How long bodies are rendered without a pause, and how long that lasts: an event on its way to its endpoints takes many turns
- * of the process's loop, and would wait for some bodies in each.
+ * Bodies are rendered for this long, then not for as long: an event on its way to its endpoints takes many turns of the
+ * process's loop, and would otherwise wait for some bodies in each.
  */
 const SLICE_MS = 1;
 /**
@@ -37,7 +37,7 @@ export function isFeed(query: URLSearchParams): boolean {
   return Buffer.from(cursor, 'base64url').toString().startsWith(CURSOR_PREFIX);
 }
 
-/** Counts a request for the event feed, or for bodies, in one class, and every other in another. Those of the feed are paced. */
+/** Counts a request for the event feed, or for bodies, in one class, and every other in another. A request of the first class waits for its turn. */
 export function ofOrder(
   feed: RequestHandler,
   others: RequestHandler,

@@ -172,7 +172,7 @@ function equality(test: StoreUnderTest): void {
     ]);
     expect((await store.metrics.read(MERCHANT, DAY)).map(shape)).toEqual([[null, 2, 1]]);
     await expectEqual(store, DAY);
-    // What the repeats counted would come with the next attempt.
+    // A repeat that was counted would show with the next attempt.
     const next = eventNumber(MERCHANT, 2);
     const newer = [routed(next, [endpointId]), delivered(head(next, endpointId))];
     await store.log.applyJournal([{ partition: 'q', first: 2, last: 3, entries: newer }]);

@@ -66,8 +66,8 @@ export class MetricsFold {
   }
 
   /**
-   * Returns what adds the cells of a tally. A day has some hundred thousand, most of them in a group of their own: nothing is
-   * allocated for each, and a point is looked up when it is another one.
+   * Returns a function that adds the cells of a tally. A day has some hundred thousand cells: nothing is allocated for each,
+   * and a point is looked up only when it changes.
    */
   #adding(endpoint: number, createdAt: number): (cell: number, count: number) => void {
     const { from, to, step, by } = this.#query;

@@ -18,7 +18,7 @@ export const OUTCOME: Readonly<Record<Outcome['kind'], number>> = {
  * Attempts that are counted together: of one slot, event type, outcome and failure code (0 = none), in one bucket of
  * latency.
  */
-export interface Cell {
+interface Cell {
   readonly slot: number;
   readonly type: number;
   readonly outcome: number;
@@ -57,7 +57,7 @@ export interface Tally {
 }
 
 export interface EncodedTallies {
-  /** When the first and the last tally's span began. */
+  /** When the first and the last of the tallies began, milliseconds since the epoch. */
   readonly firstAt: number;
   readonly lastAt: number;
   readonly bytes: Buffer;

@@ -153,7 +153,7 @@ CREATE TABLE tally (
 ) PARTITION BY RANGE (created_at);
 
 -- What journal batches counted and the tallies lack: a row for each batch, merged in bulk (tally/tally-writes.ts). first_at and
--- last_at: the first and the last of its times.
+-- last_at: when the first and the last of its hours began.
 CREATE TABLE tally_delta (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   first_at bigint NOT NULL,

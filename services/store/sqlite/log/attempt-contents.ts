@@ -140,7 +140,7 @@ export class AttemptContentWrites {
   #rewrite(content: number, group: Group): void {
     if (group.size > 0) this.#update.run(encode(group), content);
     else {
-      this.#tallies.mergeTo(content);
+      this.#tallies.mergeBeforeDeleting(content);
       this.#delete.run(content);
     }
   }

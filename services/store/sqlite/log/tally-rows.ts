@@ -83,8 +83,8 @@ export class TallyRows implements LogTallies {
     return deleted;
   }
 
-  /** Merges before this group of contents is deleted. */
-  mergeTo(content: number): void {
+  /** Merges what this group of contents may have: it is about to be deleted. */
+  mergeBeforeDeleting(content: number): void {
     if (content > this.#mergedTo) this.merge();
   }
 

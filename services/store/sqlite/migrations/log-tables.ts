@@ -130,8 +130,8 @@ CREATE TABLE attempt (
 
 -- The responses and signatures of attempts, in groups of attempts that were recorded together: headers are much alike. The
 -- format is that of log/attempt-contents.ts. tallies: in the last group of a journal batch, what the batch counted
--- (log/tally-rows.ts). Of groups after attempts_tallied_to, the tallies lack it. first_at and last_at: the first and the
--- last of its times.
+-- (log/tally-rows.ts); the tallies lack that of groups after attempts_tallied_to. first_at and last_at: when the first
+-- and the last of its hours began.
 CREATE TABLE attempt_content (
   seq INTEGER PRIMARY KEY,
   first_at INTEGER,
